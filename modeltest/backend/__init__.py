@@ -1,0 +1,53 @@
+"""The streaming backend: a threaded HTTP server that plays scripts and records exchanges.
+
+It knows bytes and sockets, not models.
+"""
+
+from modeltest.backend.backend import Backend, BackendError
+from modeltest.backend.exchange import Exchange, Leaving, Played
+from modeltest.backend.progress import Progress
+from modeltest.backend.script import (
+    Await,
+    Close,
+    CloseInsideChunk,
+    End,
+    Flood,
+    Framing,
+    Pause,
+    Repeat,
+    Reset,
+    Response,
+    Send,
+    Stall,
+    Step,
+    events,
+    writes,
+)
+from modeltest.backend.stage import PeerLeft, Stage, Stopped
+
+__all__ = [
+    "Await",
+    "Backend",
+    "BackendError",
+    "Close",
+    "CloseInsideChunk",
+    "End",
+    "Exchange",
+    "Flood",
+    "Framing",
+    "Leaving",
+    "Pause",
+    "PeerLeft",
+    "Played",
+    "Progress",
+    "Repeat",
+    "Reset",
+    "Response",
+    "Send",
+    "Stage",
+    "Stall",
+    "Step",
+    "Stopped",
+    "events",
+    "writes",
+]

@@ -1,0 +1,104 @@
+"""The record of one request and its answer: the evidence a check judges by."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from email.message import Message
+from enum import StrEnum
+from typing import Any
+
+
+class Leaving(StrEnum):
+    """How the peer left a connection."""
+
+    FIN = "FIN"
+    """It closed its side."""
+    RST = "RST"
+    """It reset the connection, as a kernel does when it closes one with unread data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A step and the monotonic time, in seconds, at which it began."""
+
+    step: object
+    at: float
+
+
+@dataclass
+class Exchange:
+    """One request that reached the backend, and what was played in answer.
+
+    Attributes:
+        index: how many requests came before it on this backend, from 0.
+        connection: which TCP connection carried it, from 0; two exchanges with one number
+            shared a connection.
+        method: "POST", …
+        path: the request target, query included.
+        headers: the request's headers; look-ups ignore case.
+        body: the request's body, as received.
+        received: monotonic time at which the request was complete, in seconds.
+        steps: the script's steps that have begun, with their times.
+        sent_bytes: bytes of body written so far, chunk framing not counted.
+        sent_events: whole events written so far.
+        ended: whether the body was ended as its framing demands.
+        reset: whether the script reset the connection; then nobody holds it.
+        left: how the peer left, or None while it is there.
+        left_at: monotonic time of its leaving, in seconds.
+        blocked: consecutive moments (about 10 ms each) at which the peer took nothing.
+    """
+
+    index: int
+    connection: int
+    method: str
+    path: str
+    headers: Message
+    body: bytes
+    received: float = field(default_factory=time.monotonic)
+    steps: list[Played] = field(default_factory=list)
+    sent_bytes: int = 0
+    sent_events: int = 0
+    ended: bool = False
+    reset: bool = False
+    left: Leaving | None = None
+    left_at: float | None = None
+    blocked: int = 0
+    _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
+
+    @property
+    def json(self) -> Any:
+        """The request's body, parsed.
+
+        Raises:
+            ValueError: the body is not JSON.
+        """
+        return json.loads(self.body)
+
+    @property
+    def over(self) -> bool:
+        """Whether the server is done with it: the peer left, or the answer was sent whole."""
+        return self.left is not None or self.ended or self.reset
+
+    def note_left(self, how: Leaving) -> None:
+        """Record that the peer left; only the first time counts."""
+        with self._changed:
+            if self.left is None:
+                self.left, self.left_at = how, time.monotonic()
+            self._changed.notify_all()
+
+    def wake(self) -> None:
+        """Let everyone who waits look again."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def wait(self, condition: Callable[[], bool], timeout: float | None) -> bool:
+        """Wait until `condition()` holds or `timeout` seconds are over; return whether it holds.
+
+        `condition` is tried again whenever the exchange changes.
+        """
+        with self._changed:
+            return self._changed.wait_for(condition, timeout)

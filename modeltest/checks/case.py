@@ -1,0 +1,260 @@
+"""One set-up of an adapter against the backend, and the questions a check asks of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from modeltest.backend import Backend, Exchange, Progress
+from modeltest.checks.failure import Evidence, Failure, count, size
+from modeltest.checks.spills import Spills
+from modeltest.checks.subject import SetUpError, Subject
+from modeltest.consumer import Hang, Log, Stream, other_threads, waits_at
+from modeltest.transports import Ledger
+
+
+class Case:
+    """A fresh backend, client, ledger and model.
+
+    Attributes:
+        subject: the adapter under test.
+        backend: the server it talks to.
+        ledger: the client's connections.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        backend: Backend,
+        ledger: Ledger,
+        spills: Spills,
+        cleanup: ExitStack,
+    ) -> None:
+        self.subject = subject
+        self.backend = backend
+        self.ledger = ledger
+        self._spills = spills
+        self._cleanup = cleanup
+        self._threads = other_threads()
+
+    def set_up(self) -> None:
+        """Make the client and the model.
+
+        Raises:
+            SetUpError: the author's `new_model` raised, or gave something without `stream`.
+            Hang: it did not return.
+        """
+        subject, url = self.subject, self.backend.url
+        client = self._cleanup.enter_context(subject.transport.client(self.ledger))
+        self.consumer = subject.consumer()
+        self._cleanup.callback(self.consumer.stop, subject.deadline)
+        # Runs before the others at the end: a reader that waits for the backend comes back.
+        self._cleanup.callback(self.backend.stop)
+        try:
+            self.model: Any = self.consumer.build(
+                lambda: subject.new_model(url, client), subject.deadline
+            )
+        except Hang:
+            raise
+        except BaseException as error:
+            raise SetUpError(f"new_model({url!r}, client) raised {shown(error)}") from error
+        if not callable(getattr(self.model, "stream", None)):
+            raise SetUpError(
+                f"new_model gave {self.model!r}: expected an adapter with a method stream(request)"
+            )
+
+    # Using the adapter
+
+    def stream(self, progress: Progress | None = None) -> Stream:
+        """Return a stream that is not opened yet.
+
+        Args:
+            progress: counts the events it takes, for a script that waits for them.
+        """
+        stream = self.consumer.stream(self.model, self.subject.request, self.subject.deadline)
+        if progress is not None:
+            stream.log.progress = progress
+        self._cleanup.callback(stream.release)
+        return stream
+
+    def open(self, progress: Progress | None = None) -> Stream:
+        """Return an opened stream.
+
+        Raises:
+            Failure: the adapter raised at the call.
+        """
+        stream = self.stream(progress)
+        error = stream.open()
+        if error is not None:
+            raise Failure(f"stream() raised {shown(error)}; expected a stream.")
+        return stream
+
+    def started(self, events: int = 1) -> Stream:
+        """Return an opened stream of which so many events were taken."""
+        stream = self.open()
+        self.take(stream, events)
+        return stream
+
+    def take(self, stream: Stream, events: int = 1) -> None:
+        """Take so many more events.
+
+        Raises:
+            Failure: fewer came.
+        """
+        wanted = len(stream.log.events) + events
+        stream.take(events)
+        if len(stream.log.events) < wanted:
+            raise Failure(
+                f"expected {count(wanted, 'event')}, got {len(stream.log.events)}: "
+                f"{ending(stream.log)}."
+            )
+
+    def read(self, progress: Progress | None = None, *, hold_error: bool = False) -> Log:
+        """Read a whole turn as an agent loop does: to its end or its error, then close.
+
+        Args:
+            progress: as for `stream`.
+            hold_error: keep the error's traceback, as an `except` block does while it runs.
+        """
+        stream = self.stream(progress)
+        stream.log.hold_error = hold_error
+        error = stream.open()
+        if error is not None:
+            stream.log.fail(error)
+            return stream.log
+        stream.drain()
+        if stream.has_close:
+            stream.close()
+        stream.drop()
+        return stream.log
+
+    # Judging
+
+    def wait_for_request(self, number: int = 1) -> bool:
+        """Wait until the backend has so many requests; return whether it has."""
+        return self.backend.wait(
+            lambda: len(self.backend.exchanges) >= number, self.subject.deadline
+        )
+
+    def expect_released(self, after: str) -> None:
+        """Expect that nothing of any response is held any more.
+
+        Released: the server saw the peer leave, or it sent the whole answer and, as far as
+        the transport can tell, the connection went back to its pool clean. No request at all
+        holds nothing either.
+
+        Args:
+            after: what the consumer did, as in "the consumer broke out of the loop".
+
+        Raises:
+            Failure: something is still held, or was spilled into the interpreter.
+        """
+        deadline = time.monotonic() + self.subject.deadline
+        if not self.backend.wait(self._all_over, self.subject.deadline):
+            raise Failure(self._still_open(after))
+        remaining = max(0.0, deadline - time.monotonic())
+        if not self.ledger.wait(self._nothing_held, remaining):
+            raise Failure(self._still_open(after))
+        self.expect_no_spill(after)
+
+    def expect_no_spill(self, after: str) -> None:
+        """Expect that the adapter leaked no exception into the interpreter.
+
+        Raises:
+            Failure: naming it.
+        """
+        found = [*self._spills.found, *self.consumer.reports()]
+        if found:
+            self._spills.found.clear()
+            raise Failure(
+                f"after {after}, an exception reached the interpreter instead of the consumer.",
+                (Evidence("spilled", "\n".join(found)), *self.evidence()),
+            )
+
+    def expect(self, condition: Callable[[], bool], statement: str) -> None:
+        """Expect that `condition()` holds within the deadline.
+
+        It is tried again whenever the backend sees something.
+
+        Raises:
+            Failure: with the statement.
+        """
+        if not self.backend.wait(condition, self.subject.deadline):
+            raise Failure(statement)
+
+    def _all_over(self) -> bool:
+        return all(exchange.over for exchange in self.backend.exchanges)
+
+    def _nothing_held(self) -> bool:
+        left = all(exchange.left is not None for exchange in self.backend.exchanges)
+        return left or not self.ledger.unreleased
+
+    def _still_open(self, after: str) -> str:
+        return f"the response is still open {self.subject.deadline:.1f} s after {after}."
+
+    # What was seen
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Return what server, client and threads have to say now."""
+        found = [Evidence("server", self._server_saw())]
+        if self.subject.transport.tracks and self.ledger.connections:
+            found.append(Evidence("client", "\n".join(self.ledger.describe())))
+        found += [Evidence("thread", line) for line in self.started_threads()[:3]]
+        return tuple(found)
+
+    def started_threads(self) -> list[str]:
+        """Describe the live threads that the adapter started in this case."""
+        new = sorted(other_threads() - self._threads, key=lambda thread: thread.name)
+        lines = []
+        for thread in new:
+            where = waits_at(thread)
+            if where:
+                lines.append(f'"{thread.name}", started by the adapter, waits at {where}')
+        return lines
+
+    def new_threads(self) -> int:
+        """Return how many live threads the adapter has started in this case."""
+        return len(other_threads() - self._threads)
+
+    def _server_saw(self) -> str:
+        exchanges = self.backend.exchanges
+        if not exchanges:
+            return "received no request"
+        if len(exchanges) > 1:
+            open_ = sum(not exchange.over for exchange in exchanges)
+            sent = sum(exchange.sent_bytes for exchange in exchanges)
+            return (
+                f"received {len(exchanges)} requests on "
+                f"{count(self.backend.connections, 'connection')}, sent {size(sent)}; "
+                f"{open_} of the responses still open"
+            )
+        return _saw(exchanges[0])
+
+
+def _saw(exchange: Exchange) -> str:
+    sent = f"sent {count(exchange.sent_events, 'event')} ({size(exchange.sent_bytes)})"
+    if exchange.left is not None:
+        return f"{sent}; the client has left ({exchange.left})"
+    if exchange.ended:
+        return f"{sent} and ended the body; the client has not left"
+    return f"{sent}; the client has not left"
+
+
+def shown(error: BaseException) -> str:
+    """Return an error's type and text, even if its `str` raises."""
+    try:
+        text = str(error)
+    except Exception as second:
+        text = f"<its str() raised {type(second).__name__}>"
+    if len(text) > 300:
+        text = f"{text[:300]}… ({len(text)} characters)"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def ending(log: Log) -> str:
+    """Say how a stream ended."""
+    if log.error is not None:
+        return f"it raised {shown(log.error)}"
+    return "it ended" if log.ended else "it goes on"

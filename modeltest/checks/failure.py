@@ -1,0 +1,59 @@
+"""A verdict against the adapter, and how it reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LABEL_WIDTH = 9
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One labelled finding, such as ("server", "sent 2 events; the client has not left")."""
+
+    label: str
+    text: str
+
+    def __str__(self) -> str:
+        first, *rest = self.text.splitlines() or [""]
+        lines = [f"  {self.label:<{LABEL_WIDTH}}{first}"]
+        return "\n".join([*lines, *(" " * (LABEL_WIDTH + 2) + line for line in rest)])
+
+
+class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
+    """The adapter breaks the clause.
+
+    Attributes:
+        statement: what happened, in one sentence.
+        evidence: what was seen, where.
+        hung: whether the adapter did not come back; then no further case is tried.
+    """
+
+    def __init__(
+        self, statement: str, evidence: tuple[Evidence, ...] = (), *, hung: bool = False
+    ) -> None:
+        super().__init__(statement)
+        self.statement = statement
+        self.evidence = evidence
+        self.hung = hung
+
+    def __str__(self) -> str:
+        return "\n".join([self.statement, *map(str, self.evidence)])
+
+
+class Skip(Exception):  # noqa: N818 - not an error
+    """The check cannot judge this adapter; the text says why."""
+
+
+def count(number: int, noun: str) -> str:
+    """Return "1 event", "2 events"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def size(number: int) -> str:
+    """Return a number of bytes as a person reads it: "812 B", "23 kB", "1.2 MB"."""
+    if number < 1_000:
+        return f"{number} B"
+    if number < 1_000_000:
+        return f"{number / 1_000:.0f} kB"
+    return f"{number / 1_000_000:.1f} MB"

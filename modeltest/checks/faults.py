@@ -1,0 +1,45 @@
+"""faults: the provider fails, and what the adapter does then."""
+
+from __future__ import annotations
+
+from modeltest.backend import Response
+from modeltest.checks.check import check
+from modeltest.checks.failure import Evidence, Failure, count
+from modeltest.checks.scripts import ended_cleanly, flowing, sent, without_last_chunk
+from modeltest.checks.trial import Trial
+
+
+@check(
+    "faults/egress",
+    "test_only_the_provider_is_contacted",
+    fix="send nothing but the one request to base_url: no telemetry, no update check, no "
+    "look-up of model lists; build every URL from base_url",
+)
+def only_the_provider_is_contacted(trial: Trial) -> None:
+    """Nothing but the provider's address is contacted.
+
+    A prompt, or a key, that travels to a third host is a breach. An adapter that ignores
+    base_url reaches the real provider from a test.
+    """
+    cases = {
+        "an answer that is cut": ended_cleanly(sent(trial, range(2))),
+        "an answer that breaks": without_last_chunk(sent(trial, range(2))),
+        "HTTP 500": Response(status=500, content_type="text/plain"),
+        "an early break": flowing(trial),
+    }
+    for name, response in cases.items():
+        with trial.case(name, response) as case:
+            if name == "an early break":
+                stream = case.stream()
+                stream.open()
+                stream.take(1)
+                stream.drop()
+            else:
+                case.read()
+            attempts = trial.egress.attempts
+            if attempts:
+                raise Failure(
+                    f"{count(len(attempts), 'connection')} to elsewhere attempted, and refused; "
+                    f"expected none but to {case.backend.url}.",
+                    (Evidence("refused", "\n".join(map(str, attempts))),),
+                )

@@ -1,0 +1,143 @@
+"""isolation: one model, many streams."""
+
+from __future__ import annotations
+
+import copy
+
+from modeltest.backend import Response, Stall
+from modeltest.checks.case import Case
+from modeltest.checks.check import check
+from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.scripts import ended_cleanly, flowing, sent
+from modeltest.checks.texts import expect_beginning, plain_text
+from modeltest.checks.trial import Trial
+from modeltest.consumer import Stream
+
+KEEP_STATE_IN_THE_STREAM = (
+    "keep buffers, accumulators and the response in the stream (local variables of the "
+    "generator), never on the model"
+)
+_EVENTS = 6
+
+
+@check("isolation/interleaved", "test_interleaved_streams_do_not_mix", fix=KEEP_STATE_IN_THE_STREAM)
+def interleaved_streams_do_not_mix(trial: Trial) -> None:
+    """Two streams of one model, read in turns, give each its own answer.
+
+    An agent that asks two questions at once, with one client, must not get one answer's words
+    in the other.
+    """
+    texts = _distinct_texts(trial, 2)
+    with trial.case("", *_scripts(trial, 2)) as case:
+        streams = [case.started(), case.started()]
+        for _ in range(_EVENTS - 1):
+            for stream in streams:
+                case.take(stream, 1)
+        for stream, text in zip(streams, texts, strict=True):
+            expect_beginning(stream, text)
+
+
+@check("isolation/parallel", "test_parallel_streams_do_not_mix", fix=KEEP_STATE_IN_THE_STREAM)
+def parallel_streams_do_not_mix(trial: Trial) -> None:
+    """Eight streams of one model, read at the same time, give each its own answer.
+
+    A server shares one adapter among its threads or tasks.
+    """
+    texts = _distinct_texts(trial, 8)
+    with trial.case("", *_scripts(trial, 8)) as case:
+        streams = [case.stream() for _ in texts]
+        opening = [stream.start("open") for stream in streams]
+        reading = [stream.start("take", _EVENTS) for stream in streams]
+        for pending in (*opening, *reading):
+            pending.wait(case.subject.deadline)
+        # Which request came first is open, so which stream has which answer is, too.
+        left = list(texts)
+        for stream in streams:
+            left.remove(_own_text(stream, left))
+
+
+@check("isolation/reuse", "test_model_is_usable_after_failure", fix=KEEP_STATE_IN_THE_STREAM)
+def model_is_usable_after_failure(trial: Trial) -> None:
+    """After an error, a cancel and an early close, the model gives an ordinary answer.
+
+    Adapters live for days. A turn that failed must leave nothing behind: no half event in a
+    buffer, no closed client.
+    """
+    text = plain_text(trial, range(_EVENTS))
+    failed = Response(status=500, content_type="text/plain")
+    scripts = (
+        failed,
+        flowing(trial, first=1000),
+        flowing(trial, first=2000),
+        ended_cleanly(sent(trial, range(3000, 3002))),
+        Response((*sent(trial, range(_EVENTS)), Stall())),
+    )
+    with trial.case("", *scripts) as case:
+        case.read()
+        _cancel_early(case)
+        _close_early(case)
+        case.read()
+        stream = case.started()
+        expect_beginning(stream, text)
+
+
+@check(
+    "isolation/request",
+    "test_request_is_not_changed",
+    fix="build the payload from new lists and dicts; never append to or edit the request",
+)
+def request_is_not_changed(trial: Trial) -> None:
+    """Streaming leaves the request, its messages and its tools as they were.
+
+    The caller keeps its history and sends it again. An adapter that edits it in place corrupts
+    every later turn.
+    """
+    request = trial.subject.request
+    before = copy.deepcopy(request)
+    with trial.case("", ended_cleanly(sent(trial, range(2)))) as case:
+        case.read()
+        if request != before:
+            raise Failure(
+                "the request was changed.",
+                (Evidence("before", repr(before)), Evidence("after", repr(request))),
+            )
+
+
+def _scripts(trial: Trial, number: int) -> tuple[Response, ...]:
+    return tuple(flowing(trial, first=1000 * index) for index in range(number))
+
+
+def _distinct_texts(trial: Trial, number: int) -> list[str]:
+    """Return the text of each script's beginning, as it reads alone."""
+    texts = [
+        plain_text(trial, range(1000 * index, 1000 * index + _EVENTS * 4))
+        for index in range(number)
+    ]
+    if len(set(texts)) < number:
+        raise Skip("event(i) gives the same text for every i: let its text depend on i")
+    return texts
+
+
+def _own_text(stream: Stream, texts: list[str]) -> str:
+    got = stream.log.text
+    if not got:
+        raise Failure("a stream gave no text while others ran beside it.")
+    for text in texts:
+        if text.startswith(got):
+            return text
+    raise Failure(f"a stream gave text that no answer begins with: {got[:120]!r}.")
+
+
+def _cancel_early(case: Case) -> None:
+    stream = case.started()
+    stream.cancel()
+    stream.take(1)
+    stream.drop()
+
+
+def _close_early(case: Case) -> None:
+    stream = case.started()
+    stream.leave_loop()
+    if stream.has_close:
+        stream.close()
+    stream.drop()

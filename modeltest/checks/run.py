@@ -1,0 +1,115 @@
+"""Running one check: guards on, judge, outcome."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+from modeltest.checks.check import Check, Level
+from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.spills import caught_spills
+from modeltest.checks.subject import Subject
+from modeltest.checks.trial import Broken, Trial, as_failure
+from modeltest.consumer import Hang, threads_as_daemons
+from modeltest.transports import Attempt, EgressGuard, neutral_environment
+
+
+class Status(StrEnum):
+    """How a check ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    WARNED = "warned"
+    """Only SHOULD cases failed."""
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check found.
+
+    Attributes:
+        check: the check.
+        status: how it ended.
+        text: the failure text, or the reason of a skip.
+        attempts: connections to elsewhere that were refused.
+    """
+
+    check: Check
+    status: Status
+    text: str = ""
+    attempts: tuple[Attempt, ...] = ()
+
+
+def run(check: Check, subject: Subject) -> Outcome:
+    """Run `check` on `subject`.
+
+    Raises:
+        SetUpError: the test case is at fault: `new_model` or `event` cannot be used.
+        BackendError: the kit is at fault, not the adapter.
+    """
+    missing = [need for need in check.needs if not getattr(subject, need.value)]
+    if missing:
+        names = " and ".join(f"`{need.value}`" for need in missing)
+        return Outcome(check, Status.SKIPPED, f"needs {names}: set it on the test case")
+    with _guarded() as egress, caught_spills() as spills:
+        trial = Trial(check, subject, egress, spills)
+        try:
+            check.run(trial)
+        except Skip as skip:
+            trial.leave_unjudged(str(skip))
+        except (Failure, Hang) as error:
+            failure = as_failure(error)
+            if all(broken.failure is not failure for broken in trial.broken):
+                trial.broken.append(Broken("", check.level, failure))
+    return _outcome(trial)
+
+
+@contextmanager
+def _guarded() -> Iterator[EgressGuard]:
+    """Surround a check with everything that keeps author, kit and adapter apart."""
+    collecting = gc.isenabled()
+    gc.disable()  # a leak must not pass because the collector happened to run
+    try:
+        with neutral_environment(), threads_as_daemons(), EgressGuard() as egress:
+            yield egress
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _outcome(trial: Trial) -> Outcome:
+    check, attempts = trial.check, tuple(trial.egress.attempts)
+    if trial.broken:
+        must = any(broken.level is Level.MUST for broken in trial.broken)
+        status = Status.FAILED if must else Status.WARNED
+        return Outcome(check, status, _report(trial), attempts)
+    if trial.unjudged and not trial.tried:
+        return Outcome(check, Status.SKIPPED, _reasons(trial), attempts)
+    return Outcome(check, Status.PASSED, "", attempts)
+
+
+def _reasons(trial: Trial) -> str:
+    """Compose the reason of a skip: each reason once, with the cases it holds for."""
+    return "; ".join(
+        f"{reason} ({', '.join(names)})" if names else reason
+        for reason, names in trial.unjudged.items()
+    )
+
+
+def _report(trial: Trial) -> str:
+    """Compose the failure text: the rule, each case with its evidence, the fix."""
+    check = trial.check
+    if len(trial.broken) == 1:
+        lines = [f"{check.id}: {trial.broken[0]}"]
+    else:
+        lines = [f"{check.id}: {len(trial.broken)} of {trial.tried} cases fail."]
+        lines += [f"- {broken}" for broken in trial.broken]
+    if trial.egress.attempts:
+        refused = "\n".join(str(attempt) for attempt in trial.egress.attempts)
+        lines.append(str(Evidence("refused", refused)))
+    lines.append(str(Evidence("fix", check.fix)))
+    return "\n".join(lines)

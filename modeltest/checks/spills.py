@@ -1,0 +1,57 @@
+"""What an adapter leaks into the interpreter while a check runs."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from modeltest.consumer import is_kit_thread
+
+
+class Spills:
+    """Unraisable exceptions, and exceptions that end a thread.
+
+    Attributes:
+        found: each as one line.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def unraisable(self, args: Any) -> None:
+        """Note an exception that could not be raised, as from a generator's `finally`."""
+        where = args.err_msg or f"in {getattr(args.object, '__qualname__', args.object)!r}"
+        self.found.append(f"unraisable exception {where}: {_shown(args)}")
+
+    def ended_thread(self, args: Any) -> None:
+        """Note an exception that nobody caught and that ended a thread."""
+        name = args.thread.name if args.thread is not None else "a thread"
+        self.found.append(f"exception that ended {name!r}: {_shown(args)}")
+
+
+@contextmanager
+def caught_spills() -> Iterator[Spills]:
+    """Collect what is spilled inside the block, instead of printing it."""
+    spills = Spills()
+    hooks = sys.unraisablehook, threading.excepthook
+    known = set(threading.enumerate())
+
+    def excepthook(args: Any) -> None:
+        if args.thread in known or (args.thread is not None and is_kit_thread(args.thread)):
+            hooks[1](args)  # none of the adapter's
+        else:
+            spills.ended_thread(args)
+
+    sys.unraisablehook, threading.excepthook = spills.unraisable, excepthook
+    try:
+        yield spills
+    finally:
+        sys.unraisablehook, threading.excepthook = hooks
+
+
+def _shown(args: Any) -> str:
+    value = args.exc_value if args.exc_value is not None else args.exc_type()
+    return f"{type(value).__name__}: {value}"

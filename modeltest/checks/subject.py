@@ -1,0 +1,53 @@
+"""The adapter under test, and what its author says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from modeltest.consumer import Consumer, SyncConsumer
+from modeltest.contract import ConfigError, ModelError, Request, user
+from modeltest.transports import RequestsTransport, Transport
+
+HI = Request(messages=(user("hi"),))
+"""The request streamed unless the author gives another."""
+
+
+class SetUpError(Exception):
+    """The test case gives something that the kit cannot use; the text says what to change."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the checks are run on; the attributes of a test case, as plain values.
+
+    Attributes:
+        new_model: `(base_url, client)` → the adapter.
+        event: i → the i-th server-sent event of an endless text response, as bytes.
+        transport: where the client comes from.
+        consumer: makes the side on which the adapter runs.
+        request: what is streamed.
+        model_error: what the adapter raises when a turn fails.
+        config_error: what it raises when a request cannot be sent.
+        wire: the provider's wire format, or None.
+        api_key: the secret handed to the adapter.
+        retries: extra requests the adapter may send before the first event.
+        idle_timeout: seconds of silence after which it gives up, or None.
+        deadline: seconds within which something must happen; an upper limit only.
+    """
+
+    new_model: Callable[[str, Any], Any]
+    event: Callable[[int], bytes]
+    transport: Transport = field(default_factory=RequestsTransport)
+    consumer: Callable[[], Consumer] = SyncConsumer
+    request: Request = HI
+    model_error: type[BaseException] | tuple[type[BaseException], ...] = ModelError
+    config_error: type[BaseException] | tuple[type[BaseException], ...] = ConfigError
+    wire: Any = None
+    api_key: str = "modeltest-secret-key-3f9c2a"
+    retries: int = 0
+    idle_timeout: float | None = None
+    refused_tool_names: tuple[str, ...] = ()
+    accepted_tool_names: tuple[str, ...] = ()
+    deadline: float = 2.0

@@ -1,0 +1,105 @@
+"""One run of one check on one adapter: its cases, each with everything fresh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from modeltest.backend import Backend, Response
+from modeltest.checks.case import Case
+from modeltest.checks.check import Check, Level
+from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.spills import Spills
+from modeltest.checks.subject import Subject
+from modeltest.consumer import Hang
+from modeltest.transports import EgressGuard, Ledger
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A case that failed."""
+
+    name: str
+    level: Level
+    failure: Failure
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.failure}" if self.name else str(self.failure)
+
+
+class Trial:
+    """What a check function is given.
+
+    Attributes:
+        check: the check.
+        subject: the adapter under test.
+        egress: refuses and records connections to anything but the backends.
+        spills: what the adapter leaked into the interpreter so far.
+        broken: the cases that failed.
+        tried: how many cases were tried.
+        unjudged: why cases could not be judged, with their names.
+    """
+
+    def __init__(self, check: Check, subject: Subject, egress: EgressGuard, spills: Spills) -> None:
+        self.check = check
+        self.subject = subject
+        self.egress = egress
+        self.spills = spills
+        self.broken: list[Broken] = []
+        self.tried = 0
+        self.unjudged: dict[str, list[str]] = {}
+
+    def event(self, index: int) -> bytes:
+        """Return the bytes of the author's i-th event."""
+        return self.subject.event(index)
+
+    @contextmanager
+    def case(self, name: str, *responses: Response, level: Level | None = None) -> Iterator[Case]:
+        """Try one case: a fresh backend, client, ledger and model.
+
+        A `Failure` in the block is kept, with what the server and the client saw, and the
+        check goes on with its next case; after a hang it does not. A `Skip` leaves the case
+        unjudged.
+
+        Args:
+            name: what is special about the case; empty if the check has only one.
+            responses: what the backend answers, in turn.
+            level: of this case, where it is not the check's.
+        """
+        self.tried += 1
+        with self.apart(*responses) as case:
+            case.set_up()  # a Failure here ends the check: there is nothing to try
+            try:
+                yield case
+            except Skip as skip:
+                self.tried -= 1
+                self.leave_unjudged(str(skip), name)
+            except (Failure, Hang) as error:
+                failure = as_failure(error)
+                evidence = (*failure.evidence, *case.evidence())
+                whole = Failure(failure.statement, evidence, hung=failure.hung)
+                self.broken.append(Broken(name, level or self.check.level, whole))
+                if whole.hung:
+                    raise whole from None
+
+    def leave_unjudged(self, reason: str, name: str = "") -> None:
+        """Note that a case, or the whole check, cannot judge this adapter."""
+        self.unjudged.setdefault(reason, []).extend([name] if name else [])
+
+    @contextmanager
+    def apart(self, *responses: Response) -> Iterator[Case]:
+        """Prepare a case that is not judged and not set up yet; its exceptions pass through."""
+        with ExitStack() as cleanup:
+            backend = cleanup.enter_context(Backend(*responses))
+            self.egress.allow(*backend.address)
+            yield Case(self.subject, backend, Ledger(), self.spills, cleanup)
+        backend.raise_faults()
+
+
+def as_failure(error: Failure | Hang) -> Failure:
+    """Return a hang as the failure it is, with the stack that shows where."""
+    if isinstance(error, Failure):
+        return error
+    stack = "\n".join(error.frames) or "(the thread has ended)"
+    return Failure(f"{error}.", (Evidence("stack", stack),), hung=True)

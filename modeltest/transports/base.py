@@ -1,0 +1,39 @@
+"""What a transport is: where the HTTP client comes from that an adapter is handed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, ClassVar
+
+from modeltest.transports.ledger import Ledger
+
+
+class Transport(ABC):
+    """A factory of HTTP clients: every test gets a fresh client and a fresh ledger.
+
+    Attributes:
+        tracks: whether the clients record their connections in the ledger. Where they do not,
+            only what the server sees tells whether a connection was released.
+    """
+
+    tracks: ClassVar[bool] = True
+
+    @abstractmethod
+    def client(self, ledger: Ledger) -> AbstractContextManager[Any]:
+        """Return a context manager that gives a fresh client and closes it on exit."""
+
+
+class OwnTransport(Transport):
+    """No client: the adapter brings its own, is handed None, and the ledger stays empty."""
+
+    tracks = False
+
+    @contextmanager
+    def client(self, ledger: Ledger) -> Iterator[None]:  # noqa: ARG002 - nothing to record
+        """Give None."""
+        yield None
+
+    def __repr__(self) -> str:
+        return "OwnTransport()"

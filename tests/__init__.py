@@ -1,0 +1,1 @@
+"""Tests of modeltest itself; run `python -m unittest discover -s tests -t .`."""

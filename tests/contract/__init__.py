@@ -1,0 +1,1 @@
+"""Tests of modeltest.contract, rule by rule."""

@@ -1,0 +1,1 @@
+"""The clients that keep a record, against real servers on loopback."""
