@@ -1,0 +1,92 @@
+"""The worked example of the documentation: a provider of one's own in some thirty lines."""
+
+import ast
+import inspect
+import unittest
+
+from docs.examples import home_made_wire
+from docs.examples.home_made_wire import AcmeLines
+from modeltest import Finish, FinishReason, TextDelta
+from modeltest.wire import CannotSpell, Framing, Together, WireFormat
+from tests.wire.formats import CASES
+
+
+class TestHomeMade(unittest.TestCase):
+    """That its bodies mean what they claim is tested with those of the other formats."""
+
+    def test_it_answers_to_almost_every_check(self) -> None:
+        refused = set()
+        for case in CASES:
+            try:
+                self.assertTrue(getattr(AcmeLines(), case)())
+            except CannotSpell:
+                refused.add(case)
+        self.assertEqual(
+            refused,
+            {
+                "absent_reason_bodies",
+                "after_finish_bodies",
+                "index_bodies",
+                "identity_bodies",
+                "incomplete_endings",
+            },
+        )
+
+    def test_it_takes_some_thirty_lines(self) -> None:
+        (made,) = [
+            node
+            for node in ast.parse(inspect.getsource(home_made_wire)).body
+            if isinstance(node, ast.ClassDef)
+        ]
+        source = ast.unparse(made).split("\n")
+        code = [line for line in source if line.strip() and '"""' not in line]
+        self.assertLessEqual(len(code), 32)
+
+    def test_what_it_sends(self) -> None:
+        wire = AcmeLines()
+        body = wire.spell(TextDelta("hi"), *wire.tool_call(0, "f", "{}"), wire.finish("tool"))
+        self.assertEqual(
+            body.data.decode().split("\n"),
+            [
+                '{"say":"hi"}',
+                '{"call":0,"id":"call_0","tool":"f","json":""}',
+                '{"call":0,"json":"{"}',
+                '{"call":0,"json":"}"}',
+                '{"over":"tool"}',
+                "",
+            ],
+        )
+
+    def test_one_line_says_a_thing_once(self) -> None:
+        wire = AcmeLines()
+        with self.assertRaises(CannotSpell):
+            wire.spell(Together((TextDelta("a"), TextDelta("b"))))
+        body = wire.spell(Together((TextDelta("a"), Finish(FinishReason.STOP))))
+        self.assertEqual(body.data, b'{"say":"a","over":"done"}\n')
+
+
+class TestTheLeast(unittest.TestCase):
+    def test_text_and_a_finish_are_enough_for_a_format(self) -> None:
+        class Least(WireFormat):
+            name = "Least"
+            framing = Framing.SSE
+            content_type = "text/event-stream"
+            reasons = {"end": FinishReason.STOP}  # noqa: RUF012 - as a user would write it
+
+            def text_event(self, text: str) -> str:
+                return text
+
+            def finish_event(self, word: str) -> str:
+                return f"[{word}]"
+
+        wire = Least()
+        self.assertEqual(
+            wire.spell(TextDelta("hi"), wire.finish("end")).data, b"data: hi\n\ndata: [end]\n\n"
+        )
+        self.assertEqual(
+            [body.name for body in wire.bodies()], ["text", "text of several alphabets"]
+        )
+        self.assertEqual(wire.event(3), b"data: word3 \n\n")
+        self.assertEqual(len(wire.unknown_bodies()), 1)
+        with self.assertRaisesRegex(CannotSpell, "what a malformed event is"):
+            wire.malformed_bodies()
