@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import inspect
+import io
+import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from modeltest import __version__, demo
 from modeltest.checks import ALL
@@ -22,7 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shown.set_defaults(run=_demo)
     listed = commands.add_parser("checks", help="list every check: id, level, requirement")
     listed.set_defaults(run=_checks)
-    return int(parser.parse_args(arguments).run())
+    command = parser.parse_args(arguments).run
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # not every terminal knows a "…"
+    return int(command())
 
 
 def _demo() -> int:
@@ -30,10 +36,21 @@ def _demo() -> int:
 
 
 def _checks() -> int:
-    width = max(len(check.id) for check in ALL)
-    for check in ALL:
-        print(f"{check.id:<{width}}  {check.level:<6}  {check.requirement}")
+    print("\n".join(_listing()))
     return 0
+
+
+def _listing() -> Iterator[str]:
+    """Yield a heading a group, and a line a check."""
+    width = max(len(check.id) for check in ALL)
+    for number, (_, checks) in enumerate(itertools.groupby(ALL, key=lambda check: check.group)):
+        members = list(checks)
+        if number:
+            yield ""
+        yield (inspect.getdoc(inspect.getmodule(members[0].run)) or "").partition("\n")[0]
+        for check in members:
+            needs = f" (needs {', '.join(check.needs)})" if check.needs else ""
+            yield f"  {check.id:<{width}}  {check.level:<6}  {check.requirement}{needs}"
 
 
 if __name__ == "__main__":

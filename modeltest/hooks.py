@@ -2,91 +2,95 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+from collections.abc import Callable
+from types import FunctionType, MethodType
 from typing import Any
 
 from modeltest.checks import SetUpError
 
 
-class Hook:
-    """Calls an attribute that may be a method, staticmethod, class, partial or function.
+def hook(case: object, name: str, *parameters: str) -> Callable[..., Any]:
+    """Return the attribute `name` of `case` as something to be called with `parameters`.
 
-    A plain function set as a class attribute becomes a method by Python's rules; its
-    signature tells whether it wants `self`.
-    """
-
-    def __init__(self, case: object, name: str, parameters: tuple[str, ...]) -> None:
-        """Look `name` up on `case`.
-
-        Raises:
-            SetUpError: it is missing, cannot be called, or takes other parameters.
-        """
-        self._name = name
-        self._parameters = parameters
-        self._call = self._find(case)
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call it."""
-        return self._call(*arguments)
-
-    def _find(self, case: object) -> Any:
-        wanted = f"{self._name}({', '.join(self._parameters)})"
-        owner = type(case).__name__
-        try:
-            raw = inspect.getattr_static(case, self._name)
-        except AttributeError:
-            raise SetUpError(f"{owner} has no {self._name}: define {wanted}") from None
-        bound = getattr(case, self._name)
-        if not callable(bound):
-            raise SetUpError(f"{owner}.{self._name}: expected {wanted}, got {bound!r}")
-        candidates = [raw, bound] if inspect.isfunction(raw) else [bound]
-        fitting = [candidate for candidate in candidates if self._fits(candidate)]
-        if not fitting:
-            raise SetUpError(
-                f"{owner}.{self._name}{_signature(bound)} cannot be called with "
-                f"{len(self._parameters)} positional arguments: expected {wanted}"
-            )
-        # Both fit where there are defaults or *args: then `self` in front decides.
-        return fitting[-1] if _takes_self(raw) else fitting[0]
-
-    def _fits(self, candidate: Any) -> bool:
-        try:
-            inspect.signature(candidate).bind(*self._parameters)
-        except TypeError:
-            return False
-        except ValueError:
-            return True  # a built-in without a signature: calling it will tell
-        return True
-
-
-def event_bytes(event: object, index: int) -> bytes:
-    """Return what `event(index)` gave as bytes.
+    It may be a method, staticmethod, classmethod, class, partial, function, or any callable
+    object. A plain function set as a class attribute becomes a method by Python's rules, though
+    it was not written as one; its signature tells.
 
     Raises:
-        SetUpError: it is no str or bytes, is empty, or lacks its blank line.
+        SetUpError: it is missing, cannot be called, or takes other parameters.
     """
-    if isinstance(event, str):
-        event = event.encode()
-    if not isinstance(event, bytes | bytearray):
-        raise SetUpError(f"event({index}) gave {event!r}: expected str or bytes")
-    data = bytes(event)
-    if not data.endswith((b"\n\n", b"\r\n\r\n", b"\r\r")):
-        raise SetUpError(
-            f"event({index}) gave {data[-80:]!r}: expected a server-sent event with its blank "
-            r"line, such as 'data: {…}\n\n'"
-        )
-    return data
-
-
-def _takes_self(raw: Any) -> bool:
-    if not inspect.isfunction(raw):
-        return False
-    first = next(iter(inspect.signature(raw).parameters), "")
-    return first == "self"
-
-
-def _signature(function: Any) -> str:
+    owner, wanted = type(case).__name__, f"{name}({', '.join(parameters)})"
     try:
-        return str(inspect.signature(function))
-    except (TypeError, ValueError):
-        return "(…)"
+        given = inspect.getattr_static(case, name)
+    except AttributeError:
+        raise SetUpError(f"{owner} has no {name}: define {wanted}") from None
+    forms = _forms(case, name, given)
+    for form in forms:
+        if not callable(form):
+            raise SetUpError(f"{owner}.{name} is {form!r}: expected {wanted}")
+        if _takes(form, parameters):
+            fitting: Callable[..., Any] = form
+            return fitting
+    raise SetUpError(f"{owner}.{name} takes {_signature(forms[-1])}: expected {wanted}")
+
+
+def event_bytes(event: Callable[[int], object], index: int, *, blank_line: bool) -> bytes:
+    """Return `event(index)` as bytes.
+
+    Args:
+        event: the author's.
+        index: which event.
+        blank_line: it has to end with one, as a server-sent event does.
+
+    Raises:
+        SetUpError: it raised, gave no str or bytes, or lacks its blank line.
+    """
+    try:
+        given = event(index)
+    except Exception as error:
+        raise SetUpError(f"event({index}) raised {error!r}") from error
+    if isinstance(given, str):
+        given = given.encode()
+    if not isinstance(given, bytes | bytearray):
+        raise SetUpError(f"event({index}) gave {given!r}: expected str or bytes")
+    if not given or (blank_line and not given.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))):
+        raise SetUpError(
+            f"event({index}) gave {bytes(given[-80:])!r}: expected a server-sent event with its "
+            r"blank line, such as 'data: {…}\n\n'"
+        )
+    return bytes(given)
+
+
+def _forms(case: object, name: str, given: Any) -> list[Any]:
+    """Return what may be meant by an attribute, the likelier first."""
+    # Python 3.14 binds a partial like a function, and 3.13 warns of it when one is looked up.
+    if not isinstance(given, FunctionType | functools.partial):
+        return [getattr(case, name)]
+    method = MethodType(given, case)
+    takes_self = next(iter(_parameters(given)), "") == "self"
+    return [method] if takes_self else [given, method]
+
+
+def _takes(function: Callable[..., Any], arguments: tuple[str, ...]) -> bool:
+    signature = _signature(function)
+    if signature is None:
+        return True  # a built-in that does not say: calling it will tell
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        return False
+    return True
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        return None
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    signature = _signature(function)
+    return () if signature is None else tuple(signature.parameters)

@@ -1,75 +1,202 @@
-"""Whether a test case gives what the checks need, told once and clearly."""
+"""What a test case gives the checks, and whether it can be used: said clearly."""
 
 from __future__ import annotations
 
+import math
+import os
+import traceback
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
 from modeltest.backend import End, Response, events
-from modeltest.checks import Check, Level, SetUpError, Status, Subject, Trial, run
+from modeltest.checks import (
+    BY_NAME,
+    Check,
+    Evidence,
+    Failure,
+    Level,
+    SetUpError,
+    Status,
+    Subject,
+    Trial,
+    run,
+)
 from modeltest.checks.case import ending
+from modeltest.consumer import Hang, SyncConsumer
+from modeltest.contract import Request
+from modeltest.hooks import event_bytes, hook
 from modeltest.transports import Transport
+from modeltest.wire import Framing, WireFormat
 
 
-def expect_usable(subject: Subject) -> None:
-    """Expect that the author's attributes can be used at all; the adapter is not run.
+def reasons_of(case: type, attribute: str) -> dict[str, str]:
+    """Return the attribute of a test case's class that maps checks to reasons, by their ids.
 
     Raises:
-        SetUpError: what is wrong, and what to give instead.
+        TypeError: it is no mapping, names a check that does not exist, or gives no reason.
     """
-    transport: object = subject.transport
-    if not isinstance(transport, Transport):
-        raise SetUpError(
-            f"transport: expected a Transport such as RequestsTransport(), got {transport!r}"
+    given = getattr(case, attribute)
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            f"{case.__name__}.{attribute}: expected a dict of check name → reason, got {given!r}"
         )
-    deadline: object = subject.deadline
-    if not isinstance(deadline, int | float) or deadline <= 0:
-        raise SetUpError(f"deadline: expected seconds above 0, got {deadline!r}")
-    _expect_exception_types("model_error", subject.model_error)
-    _expect_exception_types("config_error", subject.config_error)
-    subject.event(0)
+    for name, reason in given.items():
+        if name not in BY_NAME:
+            raise TypeError(
+                f"{case.__name__}.{attribute} names {name!r}, which is no check; see "
+                "`python -m modeltest checks`"
+            )
+        if not isinstance(reason, str) or not reason.strip():
+            raise TypeError(f"{case.__name__}.{attribute}[{name!r}] needs a reason, got {reason!r}")
+    return {BY_NAME[name].id: reason for name, reason in given.items()}
 
 
-def expect_set_up(subject: Subject) -> None:
-    """Expect that the adapter sends a request to the backend and makes an event of `event(0)`.
+def subject_of(case: Any) -> Subject:
+    """Return the attributes of a test case as the plain values that checks work on.
+
+    Raises:
+        SetUpError: one of them cannot be used; the text says what is expected.
+    """
+    given = {name: _made(getattr(case, name)) for name in _EXPECTED}
+    for name, (fits, expected) in _EXPECTED.items():
+        if not fits(given[name]):
+            raise SetUpError(
+                f"{type(case).__name__}.{name}: expected {expected}, got {given[name]!r}"
+            )
+    given["deadline"] *= _deadline_scale()
+    return Subject(
+        new_model=hook(case, "new_model", "base_url", "client"),
+        event=_event_of(case, given["wire"]),
+        consumer=case._consumer,
+        **given,
+    )
+
+
+def problem_with(case: Any) -> str:
+    """Try a test case on the simplest answer; return what is wrong with it, else "".
 
     A wrong `event`, or an adapter that ignores its `base_url`, would fail every check in its
     own way; here it is named.
-
-    Raises:
-        SetUpError: what came instead.
     """
-    outcome = run(_ANSWERS, subject)
-    if outcome.status is Status.FAILED:
-        raise SetUpError(outcome.text)
+    try:
+        outcome = run(_ANSWERS, subject_of(case))
+    except SetUpError as error:
+        return _with_place(error)
+    return outcome.text if outcome.status is Status.FAILED else ""
 
 
 def _answers(trial: Trial) -> None:
-    pieces = [trial.event(0), trial.event(1)]
-    with trial.case("", Response((*events(pieces), End()))) as case:
+    pieces = _pieces(trial)
+    with trial.case("", Response((*events(pieces[:2]), End()))) as case:
         log = case.read()
         if not case.backend.exchanges:
-            raise SetUpError(
-                f"the adapter sent no request to {case.backend.url}: {ending(log)}. Does "
-                "new_model use its base_url?"
-            )
+            raise Failure(f"the adapter sent no request to {case.backend.url}: {ending(log)}.")
         if not log.events:
-            raise SetUpError(
-                f"the adapter gave no event for {pieces[0]!r} and the next: {ending(log)}. Is "
-                "event(i) an event of its provider, with text in it?"
+            raise Failure(
+                f"the adapter made no event of {pieces[0][:200]!r} and the next one: {ending(log)}."
             )
+
+
+def _pieces(trial: Trial) -> list[bytes]:
+    """Return some events of the author's, made where they can be given up on."""
+    consumer, deadline = SyncConsumer(), trial.subject.deadline
+    try:
+        made = consumer.build(lambda: [trial.event(i) for i in (0, 1, 9_999)], deadline)
+    except Hang as hang:
+        stack = Evidence("stack", "\n".join(hang.frames))
+        raise Failure(f"event(i) did not return within {deadline:.1f} s.", (stack,)) from None
+    finally:
+        consumer.stop(deadline)
+    return list(made)
 
 
 _ANSWERS = Check(
     id="set-up",
     method="test_adapter_is_set_up",
     level=Level.MUST,
-    requirement="The adapter asks the backend and understands event(i).",
+    requirement="The test case gives what the checks need: new_model, and event or wire.",
     why="Without it no check can judge.",
-    fix="see the stack: the adapter did not come back from the simplest answer",
+    fix="let new_model use its base_url, and event(i) give an event of the provider that has "
+    "text in it and does not wait for a later one",
     needs=(),
     run=_answers,
 )
 
 
-def _expect_exception_types(name: str, given: object) -> None:
-    types = given if isinstance(given, tuple) else (given,)
-    if not types or not all(isinstance(t, type) and issubclass(t, BaseException) for t in types):
-        raise SetUpError(f"{name}: expected an exception class or a tuple of them, got {given!r}")
+# What the attributes may be
+
+
+def _are_exceptions(value: object) -> bool:
+    types = value if isinstance(value, tuple) else (value,)
+    return bool(types) and all(isinstance(t, type) and issubclass(t, BaseException) for t in types)
+
+
+def _are_names(value: object) -> bool:
+    return (
+        isinstance(value, Collection)
+        and not isinstance(value, str)
+        and all(isinstance(name, str) for name in value)
+    )
+
+
+def _are_seconds(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value < math.inf
+
+
+_EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "transport": (
+        lambda value: isinstance(value, Transport),
+        "a Transport such as RequestsTransport()",
+    ),
+    "wire": (
+        lambda value: value is None or isinstance(value, WireFormat),
+        "a WireFormat such as OpenAIChat(), or None",
+    ),
+    "request": (lambda value: isinstance(value, Request), "a Request"),
+    "model_error": (_are_exceptions, "an exception class or a tuple of them"),
+    "config_error": (_are_exceptions, "an exception class or a tuple of them"),
+    "api_key": (lambda value: isinstance(value, str) and bool(value), "a text"),
+    "retries": (lambda value: isinstance(value, int) and value >= 0, "a number, 0 or more"),
+    "idle_timeout": (
+        lambda value: value is None or _are_seconds(value),
+        "seconds above 0, or None",
+    ),
+    "refused_tool_names": (_are_names, "a tuple of names"),
+    "accepted_tool_names": (_are_names, "a tuple of names"),
+    "deadline": (_are_seconds, "seconds above 0"),
+}
+"""Attribute → whether a value fits, and what is expected."""
+
+
+def _made(value: Any) -> Any:
+    """Return an instance of a class that was given without its parentheses."""
+    is_bare = isinstance(value, type) and issubclass(value, Transport | WireFormat)
+    return value() if is_bare else value
+
+
+def _event_of(case: Any, wire: WireFormat | None) -> Callable[[int], bytes]:
+    """Return the source of the endless response: the author's own, else the wire's."""
+    if wire is not None and not hasattr(case, "event"):
+        return wire.event
+    event = hook(case, "event", "i")
+    blank_line = wire is None or wire.framing is Framing.SSE
+    return lambda index: event_bytes(event, index, blank_line=blank_line)
+
+
+def _deadline_scale() -> float:
+    text = os.environ.get("MODELTEST_DEADLINE_SCALE", "1")
+    try:
+        scale = float(text)
+    except ValueError:
+        scale = 0.0
+    if not _are_seconds(scale):
+        raise SetUpError(f"MODELTEST_DEADLINE_SCALE: expected a number above 0, got {text!r}")
+    return scale
+
+
+def _with_place(error: SetUpError) -> str:
+    """Return the text, and where the author's code raised, if it did."""
+    cause = error.__cause__
+    if cause is None:
+        return str(error)
+    return f"{error}\n{''.join(traceback.format_exception(cause, limit=-3))}".rstrip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import inspect
 import unittest
 import warnings
 from collections.abc import Callable, Mapping
@@ -12,6 +12,7 @@ from modeltest.checks import (
     ALL,
     BY_NAME,
     Check,
+    Evidence,
     Level,
     Outcome,
     SetUpError,
@@ -21,8 +22,7 @@ from modeltest.checks import (
 )
 from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
 from modeltest.contract import ConfigError, ModelError, Request
-from modeltest.hooks import Hook, event_bytes
-from modeltest.set_up import expect_set_up, expect_usable
+from modeltest.set_up import problem_with, reasons_of, subject_of
 from modeltest.transports import Attempt, RequestsTransport, Transport
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
@@ -34,6 +34,10 @@ class ContractWarning(UserWarning):
 
 SETUP_TEST = "test_adapter_is_set_up"
 """The one test that fails when the test case itself is not right; all others then skip."""
+
+_EGRESS = "faults/egress"
+_MARK = "_by_modeltest"
+"""Tells a method attached here from the author's own."""
 
 
 class _ContractTestCase(unittest.TestCase):
@@ -55,13 +59,15 @@ class _ContractTestCase(unittest.TestCase):
     deadline: float = 2.0
 
     _consumer: ClassVar[type[Consumer]]
+    _declared: ClassVar[frozenset[str]]
+    _problem: ClassVar[str | None]
     _attempts: ClassVar[list[Attempt]]
 
     def __init_subclass__(cls, *, abstract: bool = False, **kwargs: Any) -> None:
         """Attach one test method a check.
 
         Args:
-            abstract: the class is a base of the author's own; it gets no tests.
+            abstract: the class is a base of the author's own; it is given no tests.
             kwargs: for further bases.
 
         Raises:
@@ -69,12 +75,14 @@ class _ContractTestCase(unittest.TestCase):
                 gives no reason.
         """
         super().__init_subclass__(**kwargs)
+        expected = reasons_of(cls, "expected_failures")
+        skipped = reasons_of(cls, "skips")
+        cls._declared = frozenset({*expected, *skipped})
+        cls._problem = None
         cls._attempts = []
-        if abstract or cls.__module__ == __name__:
+        if abstract:
             return
-        expected = _reasons(cls, "expected_failures")
-        skipped = _reasons(cls, "skips")
-        _attach(cls, SETUP_TEST, _setup_method())
+        _attach(cls, SETUP_TEST, _set_up_method())
         for check in ALL:
             method = _check_method(check, expected.get(check.id))
             if check.id in skipped:
@@ -83,95 +91,58 @@ class _ContractTestCase(unittest.TestCase):
                 method = unittest.expectedFailure(method)
             _attach(cls, check.method, method)
 
-    @classmethod
-    def tearDownClass(cls) -> None:
-        """Fail if a check that is not about it saw a connection to elsewhere.
-
-        Raises:
-            AssertionError: naming what was refused.
-        """
-        super().tearDownClass()
-        attempts, cls._attempts = cls._attempts, []
-        if attempts:
-            lines = "\n".join(f"  refused  {attempt}" for attempt in dict.fromkeys(attempts))
-            raise AssertionError(
-                "faults/egress: connections to elsewhere were attempted, and refused, during "
-                f"other checks; expected none.\n{lines}"
-            )
-
-    def _subject(self) -> Subject:
-        """Return the attributes as plain values.
-
-        Raises:
-            SetUpError: one of them cannot be used.
-        """
-        new_model = Hook(self, "new_model", ("base_url", "client"))
-        event = self.wire.event if self._event_from_wire() else Hook(self, "event", ("i",))
-        return Subject(
-            new_model=new_model,
-            event=lambda index: event_bytes(event(index), index),
-            transport=self.transport() if isinstance(self.transport, type) else self.transport,
-            consumer=type(self)._consumer,
-            request=self.request,
-            model_error=self.model_error,
-            config_error=self.config_error,
-            wire=self.wire,
-            api_key=self.api_key,
-            retries=self.retries,
-            idle_timeout=self.idle_timeout,
-            refused_tool_names=tuple(self.refused_tool_names),
-            accepted_tool_names=tuple(self.accepted_tool_names),
-            deadline=self.deadline * _deadline_scale(),
-        )
-
-    def _event_from_wire(self) -> bool:
-        return self.wire is not None and not hasattr(self, "event")
-
-    def _judge(self, check: Check, expected: str | None) -> None:
-        """Run a check, and turn its outcome into unittest's terms."""
-        __tracebackhide__ = True  # pytest: the text says all
+    def _judge(self, check: Check, expected: str | None) -> str:
+        """Run a check; return the text of its failure, or "" if it does not fail."""
+        problem = self._find_problem()
+        if problem:
+            self.skipTest(f"see {SETUP_TEST}: {problem.splitlines()[0]}")
         try:
-            subject = self._subject()
-            expect_usable(subject)
-            outcome = run(check, subject)
-        except SetUpError as error:
-            self.skipTest(f"see {SETUP_TEST}: {error}")
-        except BaseException as fault:
-            # Not to be taken for an expected failure: it is raised again as the cleanup's own.
-            self.addCleanup(_raise, fault)
+            outcome = run(check, subject_of(self))
+        except Exception as fault:
+            if not isinstance(fault, SetUpError):
+                fault.add_note("modeltest failed here, not the adapter; please report it.")
+            if expected is not None:
+                # unittest takes it for the failure that is expected; one more in a cleanup,
+                # where none is, lets the test end as an error.
+                self.addCleanup(_raise, fault)
             raise
-        self._note_attempts(check, outcome, expected)
+        self._note_attempts(outcome)
         match outcome.status:
             case Status.SKIPPED:
                 self.skipTest(outcome.text)
-            case Status.FAILED:
-                self.fail(outcome.text)
-            case Status.WARNED if self.strict or expected is not None:
-                self.fail(outcome.text)
-            case Status.WARNED:
-                warnings.warn(outcome.text, ContractWarning, stacklevel=2)
+            case Status.WARNED if not self.strict and expected is None:
+                _warn(type(self), outcome.text)
+            case Status.WARNED | Status.FAILED:
+                return outcome.text
+        return ""
 
-    def _judge_set_up(self) -> None:
-        """Fail if the test case itself is not right."""
-        __tracebackhide__ = True
-        problem = None
-        try:
-            subject = self._subject()
-            expect_usable(subject)
-            expect_set_up(subject)
-        except SetUpError as error:
-            problem = str(error)
-        if problem is not None:
-            self.fail(problem)
+    def _find_problem(self) -> str:
+        """Return what is wrong with the test case itself, or ""; tried once a class."""
+        cls = type(self)
+        if cls._problem is None:
+            cls._problem = problem_with(self)
+        return cls._problem
 
-    def _note_attempts(self, check: Check, outcome: Outcome, expected: str | None) -> None:
-        egress = BY_NAME["faults/egress"]
-        declared = {*_reasons(type(self), "expected_failures"), *_reasons(type(self), "skips")}
-        if check is not egress and expected is None and egress.id not in declared:
-            type(self)._attempts.extend(outcome.attempts)
+    def _note_attempts(self, outcome: Outcome) -> None:
+        """Let the class fail at its end for connections to elsewhere that a check saw."""
+        cls = type(self)
+        if outcome.attempts and outcome.check.id != _EGRESS and _EGRESS not in cls._declared:
+            if not cls._attempts:
+                cls.addClassCleanup(cls._report_attempts)
+            cls._attempts += outcome.attempts
+
+    @classmethod
+    def _report_attempts(cls) -> None:
+        attempts, cls._attempts = cls._attempts, []
+        refused = "\n".join(str(attempt) for attempt in dict.fromkeys(attempts))
+        raise AssertionError(
+            f"{_EGRESS}: connections to elsewhere were attempted, and refused, during other "
+            f"checks; expected none.\n{Evidence('refused', refused)}\n"
+            f"{Evidence('fix', BY_NAME[_EGRESS].fix)}"
+        )
 
 
-class ModelContractTestCase(_ContractTestCase):
+class ModelContractTestCase(_ContractTestCase, abstract=True):
     """Holds a synchronous adapter to the contract.
 
     Subclass it, give `new_model` and `event` (or a `wire`), and run `python -m unittest`.
@@ -201,7 +172,7 @@ class ModelContractTestCase(_ContractTestCase):
     _consumer = SyncConsumer
 
 
-class AsyncModelContractTestCase(_ContractTestCase):
+class AsyncModelContractTestCase(_ContractTestCase, abstract=True):
     """Holds an asynchronous adapter to the contract; the attributes are the same."""
 
     _consumer = AsyncConsumer
@@ -209,59 +180,48 @@ class AsyncModelContractTestCase(_ContractTestCase):
 
 def _attach(cls: type, name: str, method: Callable[..., None]) -> None:
     """Add a test method, unless the class or a base of it in the author's code has its own."""
-    if getattr(getattr(cls, name, None), "_by_modeltest", True):
-        method._by_modeltest = True  # type: ignore[attr-defined] # told apart from the author's
-        method.__name__ = name
-        method.__qualname__ = f"{cls.__qualname__}.{name}"
-        setattr(cls, name, method)
+    if hasattr(cls, name) and not hasattr(getattr(cls, name), _MARK):
+        return
+    setattr(method, _MARK, True)
+    method.__name__ = name
+    method.__qualname__ = f"{cls.__qualname__}.{name}"
+    setattr(cls, name, method)
+
+
+def _set_up_method() -> Callable[..., None]:
+    return _method(
+        "The test case gives what the checks need: new_model, and event or wire.",
+        _ContractTestCase._find_problem,
+    )
 
 
 def _check_method(check: Check, expected: str | None) -> Callable[..., None]:
-    def method(self: _ContractTestCase) -> None:
-        self._judge(check, expected)
-
-    suffix = f" (expected to fail: {expected})" if expected else ""
     level = "" if check.level is Level.MUST else f" [{check.level}]"
-    method.__doc__ = f"{check.requirement}{level}{suffix}\n\n{check.why}\n"
-    return method
+    reason = f" (expected to fail: {expected})" if expected else ""
+    return _method(
+        f"{check.requirement}{level}{reason}\n\n{check.why}\n",
+        lambda case: case._judge(check, expected),
+    )
 
 
-def _setup_method() -> Callable[..., None]:
+def _method(doc: str, failure_of: Callable[[_ContractTestCase], str]) -> Callable[..., None]:
     def method(self: _ContractTestCase) -> None:
-        self._judge_set_up()
+        text = failure_of(self)
+        if text:
+            raise self.failureException(text)
 
-    method.__doc__ = "The test case gives what the checks need: new_model, and event or wire."
+    method.__doc__ = doc
     return method
 
 
-def _reasons(cls: type[_ContractTestCase], attribute: str) -> dict[str, str]:
-    """Return an attribute check → reason, by the checks' ids."""
-    given = getattr(cls, attribute)
-    if not isinstance(given, Mapping):
-        raise TypeError(
-            f"{cls.__name__}.{attribute}: expected a dict of check name → reason, got {given!r}"
-        )
-    for name, reason in given.items():
-        if name not in BY_NAME:
-            raise TypeError(
-                f"{cls.__name__}.{attribute} names {name!r}, which is no check; see "
-                "`python -m modeltest checks`"
-            )
-        if not isinstance(reason, str) or not reason.strip():
-            raise TypeError(f"{cls.__name__}.{attribute}[{name!r}] needs a reason, got {reason!r}")
-    return {BY_NAME[name].id: reason for name, reason in given.items()}
+def _warn(cls: type, text: str) -> None:
+    """Warn, and point at the author's class: the kit's own line would say nothing."""
+    try:
+        file, line = inspect.getsourcefile(cls) or __file__, inspect.getsourcelines(cls)[1]
+    except (OSError, TypeError):  # it was made at run time
+        file, line = __file__, 0
+    warnings.warn_explicit(text, ContractWarning, file, line, module=cls.__module__)
 
 
 def _raise(error: BaseException) -> None:
     raise error
-
-
-def _deadline_scale() -> float:
-    text = os.environ.get("MODELTEST_DEADLINE_SCALE", "1")
-    try:
-        scale = float(text)
-    except ValueError:
-        scale = 0.0
-    if not scale > 0:
-        raise SetUpError(f"MODELTEST_DEADLINE_SCALE: expected a number above 0, got {text!r}")
-    return scale

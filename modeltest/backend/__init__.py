@@ -6,24 +6,24 @@ It knows bytes and sockets, not models.
 from modeltest.backend.backend import Backend, BackendError
 from modeltest.backend.exchange import Exchange, Leaving, Played
 from modeltest.backend.progress import Progress
-from modeltest.backend.script import (
+from modeltest.backend.response import Framing, Response
+from modeltest.backend.stage import PeerLeft, Stage, Stopped
+from modeltest.backend.steps import (
     Await,
     Close,
     CloseInsideChunk,
     End,
     Flood,
-    Framing,
     Pause,
     Repeat,
     Reset,
-    Response,
     Send,
     Stall,
     Step,
     events,
     writes,
 )
-from modeltest.backend.stage import PeerLeft, Stage, Stopped
+from modeltest.backend.threads import KitThread
 
 __all__ = [
     "Await",
@@ -35,6 +35,7 @@ __all__ = [
     "Exchange",
     "Flood",
     "Framing",
+    "KitThread",
     "Leaving",
     "Pause",
     "PeerLeft",

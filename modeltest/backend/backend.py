@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable
-from email.message import Message
 from types import TracebackType
 from typing import Self
 
+from modeltest.backend.connection import Connection
 from modeltest.backend.exchange import Exchange
 from modeltest.backend.handler import Handler
-from modeltest.backend.script import Response, Step
+from modeltest.backend.request import Request
+from modeltest.backend.response import Response
 from modeltest.backend.server import Server
+from modeltest.backend.steps import Step
 
-STOP_TIMEOUT = 2.0
-"""Seconds a handler may take to end once its connection is shut; none should take any."""
+STOP_TIMEOUT = 10.0
+"""Seconds a handler may take to end once its connection is shut; an upper limit, none takes any."""
 
 
 class BackendError(Exception):
@@ -25,10 +26,13 @@ class BackendError(Exception):
 class Backend:
     """A server on loopback that plays one `Response` a request and records an `Exchange` each.
 
-    Usable as a context manager. It answers any method and path.
+    Usable as a context manager, which raises the backend's own faults at its end. It answers
+    any method and path.
 
     Attributes:
         exchanges: the requests received so far, in order.
+        malformed: what came that was no HTTP/1 request, in words; such as "it broke off after
+            5 of 10 bytes of body". It was answered with status 400.
     """
 
     def __init__(self, *responses: Response, host: str = "127.0.0.1", port: int = 0) -> None:
@@ -36,11 +40,13 @@ class Backend:
 
         Args:
             responses: the scripts.
-            host: a loopback address to listen on.
+            host: an IPv4 loopback address to listen on.
             port: TCP port; 0 takes a free one.
         """
         self.exchanges: list[Exchange] = []
+        self.malformed: list[str] = []
         self._responses = responses
+        self._first = 0
         self._address = (host, port)
         self._faults: list[BackendError] = []
         self._connections = 0
@@ -52,16 +58,19 @@ class Backend:
         """Host and port it listens on.
 
         Raises:
-            BackendError: it was not started.
+            BackendError: it is not running.
         """
         if self._server is None:
             raise BackendError("the backend is not running: call start(), or use it in a with")
-        host, port = self._server.server_address[:2]
-        return str(host), int(port)
+        return self._server.address
 
     @property
     def url(self) -> str:
-        """Its `http://host:port`, without a slash at the end."""
+        """Its `http://host:port`, without a slash at the end.
+
+        Raises:
+            BackendError: it is not running.
+        """
         host, port = self.address
         return f"http://{host}:{port}"
 
@@ -74,14 +83,17 @@ class Backend:
         """Listen; requests are answered from now on.
 
         Raises:
-            BackendError: the address cannot be bound.
+            BackendError: the address cannot be bound, or it is running already.
         """
+        if self._server is not None:
+            raise BackendError("the backend is running already: stop() it first")
+        host, port = self._address
+        if not 0 <= port < 65536:
+            raise BackendError(f"cannot listen on {host}:{port}: expected a port below 65536")
         try:
-            self._server = Server(self._address, functools.partial(Handler, self))
+            self._server = Server(self._address, self._serve)
         except OSError as error:
-            host, port = self._address
             raise BackendError(f"cannot listen on {host}:{port}: {error}") from error
-        self._server.start()
         return self
 
     def stop(self) -> None:
@@ -89,12 +101,9 @@ class Backend:
         server, self._server = self._server, None
         if server is None:
             return
-        server.stopping.set()
-        for exchange in tuple(self.exchanges):
-            exchange.wake()
         stuck = server.stop(STOP_TIMEOUT)
-        self._faults += [BackendError(f"handler {thread.name} did not end") for thread in stuck]
-        self._faults += [BackendError(f"a handler raised {error!r}") for error in server.errors]
+        self._faults += [BackendError(f"the script on {thread.name} hangs") for thread in stuck]
+        self._faults += [BackendError(f"the server failed: {error!r}") for error in server.errors]
 
     def __enter__(self) -> Self:
         return self.start()
@@ -106,6 +115,8 @@ class Backend:
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
+        # Also while another exception passes, which the fault may well have caused.
+        self.raise_faults()
 
     def play(self, *responses: Response) -> None:
         """Answer the next requests with `responses` in turn, the last one again and again."""
@@ -125,42 +136,49 @@ class Backend:
     def wait(self, condition: Callable[[], bool], timeout: float) -> bool:
         """Wait until `condition()` holds, at most `timeout` seconds; return whether it holds.
 
-        It is tried again whenever a request comes, an answer is over or a peer leaves.
+        It is tried again whenever a request comes or an exchange changes.
         """
         with self._changed:
             return self._changed.wait_for(condition, timeout)
 
-    # What follows is for the handlers.
+    # What follows is for the handlers, each on a thread of its own.
 
-    _first = 0
-
-    def changed(self) -> None:
-        """Let everyone who waits look again."""
-        with self._changed:
-            self._changed.notify_all()
-
-    def number_connection(self) -> int:
-        """Return the number of a new connection."""
-        with self._changed:
-            self._connections += 1
-            return self._connections - 1
-
-    def begin(
-        self, connection: int, method: str, path: str, headers: Message, body: bytes
-    ) -> tuple[Exchange, Response]:
+    def begin(self, connection: int, request: Request) -> tuple[Exchange, Response]:
         """Record a request, and return the response to play."""
         with self._changed:
-            exchange = Exchange(len(self.exchanges), connection, method, path, headers, body)
+            exchange = Exchange(
+                len(self.exchanges),
+                connection,
+                request.method,
+                request.path,
+                request.headers,
+                request.body,
+                self._notify,
+            )
             self.exchanges.append(exchange)
             turn = exchange.index - self._first
             responses = self._responses or (Response(status=500),)
-            self._changed.notify_all()
+        self._notify()
         return exchange, responses[min(turn, len(responses) - 1)]
+
+    def note_malformed(self, what: str) -> None:
+        """Record what came instead of a request."""
+        self.malformed.append(what)
+        self._notify()
 
     def note_fault(self, exchange: Exchange, step: Step, error: BaseException) -> None:
         """Keep what a script raised."""
         fault = BackendError(
-            f"the script of request {exchange.index} raised {error!r} at step {step!r}"
+            f"the script of request {exchange.index} raised {error!r} at step {step!r:.300}"
         )
         fault.__cause__ = error
         self._faults.append(fault)
+
+    def _serve(self, connection: Connection) -> None:
+        with self._changed:
+            number, self._connections = self._connections, self._connections + 1
+        Handler(self, connection, number).run()
+
+    def _notify(self) -> None:
+        with self._changed:
+            self._changed.notify_all()

@@ -16,7 +16,7 @@ class Leaving(StrEnum):
     """How the peer left a connection."""
 
     FIN = "FIN"
-    """It closed its side."""
+    """It closed the connection, or shut down its writing: no HTTP client reads on after that."""
     RST = "RST"
     """It reset the connection, as a kernel does when it closes one with unread data."""
 
@@ -29,7 +29,11 @@ class Played:
     at: float
 
 
-@dataclass
+def _nothing() -> None:
+    """Wake nobody else."""
+
+
+@dataclass(eq=False)
 class Exchange:
     """One request that reached the backend, and what was played in answer.
 
@@ -38,16 +42,17 @@ class Exchange:
         connection: which TCP connection carried it, from 0; two exchanges with one number
             shared a connection.
         method: "POST", …
-        path: the request target, query included.
+        path: the request target as it came, query included.
         headers: the request's headers; look-ups ignore case.
         body: the request's body, as received.
+        changed: called whenever the exchange changes, on the thread that changed it.
         received: monotonic time at which the request was complete, in seconds.
         steps: the script's steps that have begun, with their times.
         sent_bytes: bytes of body written so far, chunk framing not counted.
         sent_events: whole events written so far.
         ended: whether the body was ended as its framing demands.
         reset: whether the script reset the connection; then nobody holds it.
-        left: how the peer left, or None while it is there.
+        left: how the peer left the connection, or None while it is there.
         left_at: monotonic time of its leaving, in seconds.
         blocked: consecutive moments (about 10 ms each) at which the peer took nothing.
     """
@@ -57,9 +62,10 @@ class Exchange:
     method: str
     path: str
     headers: Message
-    body: bytes
+    body: bytes = field(repr=False)
+    changed: Callable[[], object] = field(default=_nothing, repr=False)
     received: float = field(default_factory=time.monotonic)
-    steps: list[Played] = field(default_factory=list)
+    steps: list[Played] = field(default_factory=list, repr=False)
     sent_bytes: int = 0
     sent_events: int = 0
     ended: bool = False
@@ -88,12 +94,28 @@ class Exchange:
         with self._changed:
             if self.left is None:
                 self.left, self.left_at = how, time.monotonic()
-            self._changed.notify_all()
+        self.wake()
+
+    def note_ended(self) -> None:
+        """Record that the body was ended as its framing demands."""
+        self.ended = True
+        self.wake()
+
+    def note_reset(self) -> None:
+        """Record that the script resets the connection."""
+        self.reset = True
+        self.wake()
+
+    def note_blocked(self) -> None:
+        """Record a moment at which the peer took nothing."""
+        self.blocked += 1
+        self.wake()
 
     def wake(self) -> None:
         """Let everyone who waits look again."""
         with self._changed:
             self._changed.notify_all()
+        self.changed()
 
     def wait(self, condition: Callable[[], bool], timeout: float | None) -> bool:
         """Wait until `condition()` holds or `timeout` seconds are over; return whether it holds.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 class Progress:
@@ -14,7 +15,7 @@ class Progress:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
         self._count = 0
         self._listeners: list[Callable[[], object]] = []
 
@@ -25,18 +26,26 @@ class Progress:
 
     def advance(self) -> None:
         """Count one more event, and wake whoever waits for it."""
-        with self._lock:
+        with self._changed:
             self._count += 1
+            self._changed.notify_all()
             listeners = tuple(self._listeners)
+        # Outside the lock: a listener takes one of its own.
         for listener in listeners:
             listener()
 
-    def listen(self, listener: Callable[[], object]) -> None:
-        """Call `listener()` after each `advance`, on the advancing thread."""
-        with self._lock:
-            self._listeners.append(listener)
+    def wait(self, count: int, timeout: float) -> bool:
+        """Wait at most `timeout` seconds until so many were taken; return whether they were."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._count >= count, timeout)
 
-    def unlisten(self, listener: Callable[[], object]) -> None:
-        """Stop calling `listener`."""
-        with self._lock:
-            self._listeners.remove(listener)
+    @contextmanager
+    def heard_by(self, listener: Callable[[], object]) -> Iterator[None]:
+        """Inside the block, call `listener()` after each `advance`, on the advancing thread."""
+        with self._changed:
+            self._listeners.append(listener)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._listeners.remove(listener)

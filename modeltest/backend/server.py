@@ -1,159 +1,153 @@
-"""The listening side: accepts connections, and watches those that are being answered."""
+"""The listening side: one loop accepts connections, takes what they send, sees them leave."""
 
 from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import selectors
 import socket
-import socketserver
-import sys
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
-from modeltest.backend.exchange import Leaving
+from modeltest.backend.connection import Connection
+from modeltest.backend.threads import KitThread
 
-_PATIENCE = 5.0
-"""Seconds to wait for the loop, which needs microseconds; an upper limit, so as not to hang."""
+_BACKLOG = 1024
 
 
-class Server(ThreadingHTTPServer):
-    """An HTTP server whose one loop accepts connections and notices peers that leave.
+class Server:
+    """Serves each connection on a thread of its own, and does all else on one loop.
 
-    The standard `serve_forever` polls for its end, twice a second; this loop is woken.
+    The loop alone accepts, reads and closes sockets, so no two threads ever race for one. The
+    standard library's server has a loop that looks for its end twice a second; this one is
+    woken.
+
+    Attributes:
+        address: host and port it listens on.
+        stopping: set once it is asked to stop.
+        errors: what went wrong in the server itself.
     """
 
-    daemon_threads = True
-    request_queue_size = 1024
+    def __init__(self, address: tuple[str, int], serve: Callable[[Connection], None]) -> None:
+        """Listen at `address`, and begin to serve.
 
-    def __init__(
-        self, address: tuple[str, int], handler: Callable[..., BaseHTTPRequestHandler]
-    ) -> None:
+        Args:
+            address: host and port; port 0 takes a free one.
+            serve: answers one connection, on a thread of its own.
+
+        Raises:
+            OSError: the address cannot be bound, or there are no descriptors left.
+        """
         self.stopping = threading.Event()
         self.errors: list[BaseException] = []
-        self._ended = False
-        self._connections: dict[socket.socket, threading.Thread] = {}
-        self._lock = threading.Lock()
+        self._serve = serve
+        self._handlers: dict[Connection, threading.Thread] = {}
         self._commands: collections.deque[Callable[[], object]] = collections.deque()
-        self._selector = selectors.DefaultSelector()
-        self._waker, self._woken = socket.socketpair()
-        self._waker.setblocking(False)
-        self._loop = threading.Thread(target=self._run, name="modeltest backend", daemon=True)
-        try:
-            super().__init__(address, handler)
-        except BaseException:
-            self._close_loop()
-            raise
-        # An author's socket.setdefaulttimeout() is not meant for the kit's sockets.
-        self.socket.settimeout(None)
-
-    def server_bind(self) -> None:
-        """Bind without HTTPServer's look-up of the host's full name, which may ask a DNS."""
-        socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
-
-    def start(self) -> None:
-        """Begin to accept connections."""
+        self._shutting = self._abandoned = False
+        with contextlib.ExitStack() as opened:
+            self._listener = opened.enter_context(socket.create_server(address, backlog=_BACKLOG))
+            self._selector = opened.enter_context(selectors.DefaultSelector())
+            self._waker, self._woken = map(opened.enter_context, socket.socketpair())
+            # Never blocked, and whatever an author's socket.setdefaulttimeout() says.
+            for sock in (self._listener, self._waker, self._woken):
+                sock.setblocking(False)
+            self._opened = opened.pop_all()
+        self.address: tuple[str, int] = self._listener.getsockname()[:2]
+        self._loop = KitThread(self._run, name="modeltest backend")
         self._loop.start()
 
     def stop(self, timeout: float) -> list[threading.Thread]:
         """Close everything; return the handlers still alive after `timeout` seconds."""
         self.stopping.set()
-        self._do(lambda: self._selector.unregister(self.socket))
-        with self._lock:
-            connections = dict(self._connections)
-        for connection in connections:
-            # Wakes a handler that is blocked in a read or a write.
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-        for thread in connections.values():
-            thread.join(timeout)
-        # Last of all, for the handlers need the loop to stop watching their connections.
-        self._ended = True
-        self._do(lambda: None)
-        self._loop.join(timeout)
-        self.server_close()
-        self._close_loop()
-        return [thread for thread in connections.values() if thread.is_alive()]
+        self._do(self._shut)
+        self._loop.join(timeout)  # it ends with the last handler
+        if self._loop.is_alive():
+            self._do(self._abandon)
+            self._loop.join()
+        return list(self._handlers.values())
 
-    def watch(self, connection: socket.socket, left: Callable[[Leaving], None]) -> None:
-        """Call `left(how)` as soon as the peer leaves, until `unwatch`."""
+    # What follows runs on the loop, apart from `_do` and `_handle`.
 
-        def register() -> None:
-            self._selector.register(connection, selectors.EVENT_READ, left)
-
-        self._do(register)
-
-    def unwatch(self, connection: socket.socket) -> None:
-        """Stop watching; when this returns the loop does not touch the connection any more."""
-        done = threading.Event()
-
-        def unregister() -> None:
-            with contextlib.suppress(KeyError):  # it left, or sent something, meanwhile
-                self._selector.unregister(connection)
-            done.set()
-
-        self._do(unregister)
-        done.wait(_PATIENCE)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer a connection on a thread of its own."""
-        request.settimeout(None)
-        thread = threading.Thread(
-            target=self.process_request_thread,
-            args=(request, client_address),
-            name="modeltest backend connection",
-            daemon=True,
-        )
-        with self._lock:
-            self._connections[request] = thread
-        thread.start()
-
-    def shutdown_request(self, request: Any) -> None:
-        """Close a connection whose handler is done."""
-        with self._lock:
-            self._connections.pop(request, None)
-        # No shutdown() before close(), unlike the base class: it would turn a RST into a FIN.
-        self.close_request(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        """Keep an exception of a handler, instead of printing it."""
-        error = sys.exception()
-        if error is not None and not isinstance(error, ConnectionError):
-            self.errors.append(error)
+    def _run(self) -> None:
+        register = self._selector.register
+        register(self._woken, selectors.EVENT_READ, self._drain_woken)
+        register(self._listener, selectors.EVENT_READ, self._accept)
+        with self._opened:
+            while not self._abandoned and (self._handlers or not self._shutting):
+                for key, _ in self._selector.select():
+                    key.data()
+                # Afterwards, for a command may close a socket that select() has just named.
+                while self._commands:
+                    self._commands.popleft()()
+        for connection in self._handlers:
+            connection.socket.close()
 
     def _do(self, command: Callable[[], object]) -> None:
-        """Run `command` on the loop."""
+        """Run `command` on the loop soon."""
         self._commands.append(command)
         with contextlib.suppress(OSError):  # full: it will wake anyway; closed: it has ended
             self._waker.send(b"x")
 
-    def _run(self) -> None:
-        self._selector.register(self._woken, selectors.EVENT_READ)
-        self._selector.register(self.socket, selectors.EVENT_READ)
-        while not self._ended:
-            for key, _ in self._selector.select():
-                if key.fileobj is self._woken:
-                    self._woken.recv(4096)
-                elif key.fileobj is self.socket:
-                    self._handle_request_noblock()  # type: ignore[attr-defined]
-                else:
-                    self._notice(key.fileobj, key.data)
-            while self._commands:
-                self._commands.popleft()()
+    def _drain_woken(self) -> None:
+        self._woken.recv(4096)
 
-    def _notice(self, connection: Any, left: Callable[[Leaving], None]) -> None:
-        """Tell why a watched connection became readable: FIN, RST, or unasked-for data."""
-        self._selector.unregister(connection)
+    def _accept(self) -> None:
         try:
-            if connection.recv(1, socket.MSG_PEEK) == b"":
-                left(Leaving.FIN)
-        except OSError:
-            left(Leaving.RST)
+            sock, _ = self._listener.accept()
+        except (BlockingIOError, ConnectionError):
+            return  # it left again before it was accepted
+        except OSError as error:  # no descriptors left: it would fail again and again
+            self.errors.append(error)
+            self._stop_listening()
+            return
+        sock.settimeout(None)
+        with contextlib.suppress(OSError):  # macOS, if the peer has already left
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._begin(Connection(sock, self.stopping))
 
-    def _close_loop(self) -> None:
-        self._selector.close()
-        self._waker.close()
-        self._woken.close()
+    def _begin(self, connection: Connection) -> None:
+        thread = KitThread(self._handle, connection, name="modeltest backend connection")
+        try:
+            thread.start()
+        except RuntimeError as error:  # no threads left
+            self.errors.append(error)
+            connection.socket.close()
+            return
+        self._handlers[connection] = thread
+        receive = functools.partial(self._receive, connection)
+        self._selector.register(connection.socket, selectors.EVENT_READ, receive)
+
+    def _receive(self, connection: Connection) -> None:
+        if not connection.receive():
+            self._selector.unregister(connection.socket)
+
+    def _handle(self, connection: Connection) -> None:
+        try:
+            self._serve(connection)
+        except BaseException as error:
+            self.errors.append(error)
+        finally:
+            self._do(functools.partial(self._close, connection))
+
+    def _close(self, connection: Connection) -> None:
+        with contextlib.suppress(KeyError):  # the peer left first
+            self._selector.unregister(connection.socket)
+        connection.socket.close()
+        # To send this command was the last that the thread did. Joined, so that none is left
+        # when the loop has ended.
+        self._handlers.pop(connection).join()
+
+    def _stop_listening(self) -> None:
+        with contextlib.suppress(KeyError, ValueError):  # it has stopped already
+            self._selector.unregister(self._listener)
+        self._listener.close()
+
+    def _shut(self) -> None:
+        self._stop_listening()
+        for connection in self._handlers:
+            connection.shut()
+        self._shutting = True
+
+    def _abandon(self) -> None:
+        self._abandoned = True

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import struct
-import threading
 from collections.abc import Callable
 
-from modeltest.backend.exchange import Exchange, Leaving
+from modeltest.backend.connection import Connection
+from modeltest.backend.exchange import Exchange
+
+_SMALL_BUFFER = 64 * 1024
 
 
 class PeerLeft(Exception):  # noqa: N818 - unwinds a script; nothing went wrong
@@ -24,25 +25,24 @@ class Stage:
 
     Attributes:
         exchange: the record to write into.
-        socket: the connection.
+        socket: the connection's socket; only for what the methods do not offer.
         closed: whether no more can be written: the script sent a FIN, or resets.
     """
 
     def __init__(
         self,
-        connection: socket.socket,
+        connection: Connection,
         exchange: Exchange,
-        stopping: threading.Event,
         *,
         chunked: bool,
         length: int | None,
     ) -> None:
         self.exchange = exchange
-        self.socket = connection
+        self.socket = connection.socket
         self.closed = False
+        self._connection = connection
         self._chunked = chunked
         self._length = length
-        self._stopping = stopping
 
     def write(self, data: bytes) -> None:
         """Write body bytes in one write; with chunked framing they are one chunk.
@@ -57,6 +57,18 @@ class Stage:
         self.exchange.sent_bytes += len(data)
         self.exchange.blocked = 0
 
+    def write_half_chunk(self, data: bytes, missing: int) -> None:
+        """Announce a chunk of `missing` bytes more than `data`, and write only that.
+
+        A body that is not chunked gets the bytes alone.
+
+        Raises:
+            PeerLeft, Stopped: as `write`.
+        """
+        size = b"%x\r\n" % (len(data) + missing) if self._chunked else b""
+        self.write_raw(size + data)
+        self.exchange.sent_bytes += len(data)
+
     def write_raw(self, data: bytes) -> None:
         """Write bytes as they are, outside the body's framing.
 
@@ -64,13 +76,14 @@ class Stage:
             PeerLeft: nobody is there to take them.
             Stopped: the backend is stopping.
         """
+        if self.closed:
+            raise ValueError("a script cannot write after it has closed the connection")
         self._check()
         try:
-            self.socket.sendall(data)
-        except OSError as error:
-            self._check()
-            self.exchange.note_left(Leaving.RST)
-            raise PeerLeft from error
+            self._connection.send(data)
+        except OSError:
+            # How the peer left is for the loop to say, which sees it too.
+            self.wait(lambda: False)
 
     def count_events(self, count: int) -> None:
         """Record that so many whole events were written."""
@@ -82,8 +95,7 @@ class Stage:
         Raises:
             PeerLeft, Stopped: as `write`.
         """
-        self.exchange.blocked += 1
-        self.exchange.wake()
+        self.exchange.note_blocked()
         self._check()
 
     def pause(self, seconds: float) -> None:
@@ -102,52 +114,48 @@ class Stage:
         Raises:
             PeerLeft, Stopped: as soon as that happens.
         """
-        exchange = self.exchange
-        exchange.wait(
-            lambda: exchange.left is not None or self._stopping.is_set() or condition(), seconds
-        )
+        self.exchange.wait(lambda: self._interrupted() or condition(), seconds)
         self._check()
 
     def end(self) -> None:
         """End the body as its framing demands, if that was not done yet.
 
-        A body shorter than the length it claims can only be ended by closing.
+        A body that is not as long as it claims can only be ended by closing.
+
+        Raises:
+            PeerLeft, Stopped: as `write`.
         """
         if self.exchange.ended or self.closed:
             return
-        if self._length is not None and self.exchange.sent_bytes < self._length:
-            self.close()
-            return
+        sent = self.exchange.sent_bytes
         if self._chunked:
             self.write_raw(b"0\r\n\r\n")
-        elif self._length is None:
+        elif sent != self._length:
             self.close()
-        self.exchange.ended = True
-        self.exchange.wake()
+        if self._length is None or sent >= self._length:
+            self.exchange.note_ended()
 
     def close(self) -> None:
         """Send a FIN; the peer's own leaving is still watched for."""
         self.closed = True
-        with contextlib.suppress(OSError):  # the peer may have been quicker
-            self.socket.shutdown(socket.SHUT_WR)
+        self._connection.finish_writing()
 
     def reset(self) -> None:
-        """Close the connection with a RST: an abortive close, by a linger time of zero."""
-        self.closed = self.exchange.reset = True
-        linger = struct.pack("hh" if _SHORT_LINGER else "ii", 1, 0)
-        with contextlib.suppress(OSError):
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        """Close the connection with a RST."""
+        self.closed = True
+        self._connection.abort()
+        self.exchange.note_reset()
 
     def shrink_send_buffer(self) -> None:
         """Keep the kernel from taking megabytes that the peer does not want."""
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 64 * 1024)
+        with contextlib.suppress(OSError):  # macOS, if the peer has already left
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SMALL_BUFFER)
+
+    def _interrupted(self) -> bool:
+        return self.exchange.left is not None or self._connection.stopping.is_set()
 
     def _check(self) -> None:
         if self.exchange.left is not None:
             raise PeerLeft
-        if self._stopping.is_set():
+        if self._connection.stopping.is_set():
             raise Stopped
-
-
-# struct linger holds two ints, on Windows two unsigned shorts.
-_SHORT_LINGER = hasattr(socket, "SO_EXCLUSIVEADDRUSE")

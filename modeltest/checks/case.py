@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -12,7 +15,15 @@ from modeltest.checks.failure import Evidence, Failure, count, size
 from modeltest.checks.spills import Spills
 from modeltest.checks.subject import SetUpError, Subject
 from modeltest.consumer import Hang, Log, Stream, other_threads, waits_at
+from modeltest.contract import Request
 from modeltest.transports import Ledger
+
+_LOOKS = 25
+"""Looks, 2 ms apart at least, at which a thread has not moved. Each one needs the kit's own
+thread to be scheduled, so that on a loaded machine the adapter's threads had their turns."""
+
+_REST = 0.5
+"""Seconds that threads may take to come to rest."""
 
 
 class Case:
@@ -67,20 +78,23 @@ class Case:
 
     # Using the adapter
 
-    def stream(self, progress: Progress | None = None) -> Stream:
+    def stream(self, progress: Progress | None = None, request: Request | None = None) -> Stream:
         """Return a stream that is not opened yet.
 
         Args:
             progress: counts the events it takes, for a script that waits for them.
+            request: what is streamed; the author's by default.
         """
-        stream = self.consumer.stream(self.model, self.subject.request, self.subject.deadline)
+        stream = self.consumer.stream(
+            self.model, request or self.subject.request, self.subject.deadline
+        )
         if progress is not None:
             stream.log.progress = progress
         self._cleanup.callback(stream.release)
         return stream
 
     def open(self, progress: Progress | None = None) -> Stream:
-        """Return an opened stream.
+        """Return an opened stream; `progress` as for `stream`.
 
         Raises:
             Failure: the adapter raised at the call.
@@ -91,9 +105,9 @@ class Case:
             raise Failure(f"stream() raised {shown(error)}; expected a stream.")
         return stream
 
-    def started(self, events: int = 1) -> Stream:
+    def started(self, events: int = 1, progress: Progress | None = None) -> Stream:
         """Return an opened stream of which so many events were taken."""
-        stream = self.open()
+        stream = self.open(progress)
         self.take(stream, events)
         return stream
 
@@ -105,20 +119,23 @@ class Case:
         """
         wanted = len(stream.log.events) + events
         stream.take(events)
-        if len(stream.log.events) < wanted:
-            raise Failure(
-                f"expected {count(wanted, 'event')}, got {len(stream.log.events)}: "
-                f"{ending(stream.log)}."
-            )
+        expect_events(stream, wanted)
 
-    def read(self, progress: Progress | None = None, *, hold_error: bool = False) -> Log:
+    def read(
+        self,
+        progress: Progress | None = None,
+        request: Request | None = None,
+        *,
+        hold_error: bool = False,
+    ) -> Log:
         """Read a whole turn as an agent loop does: to its end or its error, then close.
 
         Args:
             progress: as for `stream`.
+            request: as for `stream`.
             hold_error: keep the error's traceback, as an `except` block does while it runs.
         """
-        stream = self.stream(progress)
+        stream = self.stream(progress, request)
         stream.log.hold_error = hold_error
         error = stream.open()
         if error is not None:
@@ -162,9 +179,12 @@ class Case:
     def expect_no_spill(self, after: str) -> None:
         """Expect that the adapter leaked no exception into the interpreter.
 
+        A thread that dies of what was done to it dies a little later.
+
         Raises:
             Failure: naming it.
         """
+        self.let_threads_rest()
         found = [*self._spills.found, *self.consumer.reports()]
         if found:
             self._spills.found.clear()
@@ -183,6 +203,22 @@ class Case:
         """
         if not self.backend.wait(condition, self.subject.deadline):
             raise Failure(statement)
+
+    def let_threads_rest(self) -> None:
+        """Wait until the threads that the adapter started have ended, or stand still.
+
+        One that goes on and on, such as a heartbeat, is not waited for.
+        """
+        until = time.monotonic() + min(_REST, self.subject.deadline)
+        still, last = 0, None
+        while still < _LOOKS and time.monotonic() < until:
+            threads = self._started()
+            if not threads:
+                return
+            marks = _positions(threads)
+            still = still + 1 if marks == last else 0
+            last = marks
+            time.sleep(0.002)  # a thread's end signals nothing that could be waited for
 
     def _all_over(self) -> bool:
         return all(exchange.over for exchange in self.backend.exchanges)
@@ -206,17 +242,26 @@ class Case:
 
     def started_threads(self) -> list[str]:
         """Describe the live threads that the adapter started in this case."""
-        new = sorted(other_threads() - self._threads, key=lambda thread: thread.name)
         lines = []
-        for thread in new:
+        for thread in sorted(self._started(), key=lambda thread: thread.name):
             where = waits_at(thread)
             if where:
                 lines.append(f'"{thread.name}", started by the adapter, waits at {where}')
         return lines
 
-    def new_threads(self) -> int:
-        """Return how many live threads the adapter has started in this case."""
-        return len(other_threads() - self._threads)
+    def held(self) -> dict[str, int]:
+        """Return how much of what a stream may leave behind there is now.
+
+        Descriptors are those of the whole process, and none where the system does not tell.
+        """
+        return {
+            "thread": len(self._started()),
+            "task": self.consumer.tasks(),
+            "file descriptor": _open_descriptors(),
+        }
+
+    def _started(self) -> set[threading.Thread]:
+        return other_threads() - self._threads
 
     def _server_saw(self) -> str:
         exchanges = self.backend.exchanges
@@ -240,6 +285,31 @@ def _saw(exchange: Exchange) -> str:
     if exchange.ended:
         return f"{sent} and ended the body; the client has not left"
     return f"{sent}; the client has not left"
+
+
+def _positions(threads: set[threading.Thread]) -> dict[int, tuple[int, int]]:
+    """Return where each of them is, in one look; the same marks twice: none has moved."""
+    idents = {thread.ident for thread in threads}
+    frames = sys._current_frames()  # the only way to look into a thread
+    return {ident: (id(frame), frame.f_lasti) for ident, frame in frames.items() if ident in idents}
+
+
+def _open_descriptors() -> int:
+    try:
+        return len(os.listdir("/dev/fd"))  # noqa: PTH208 - the numbers are counted, not opened
+    except OSError:
+        return 0  # as on Windows
+
+
+def expect_events(stream: Stream, number: int) -> None:
+    """Expect that so many events were taken from `stream`.
+
+    Raises:
+        Failure: it gave fewer.
+    """
+    got = len(stream.log.events)
+    if got < number:
+        raise Failure(f"expected {count(number, 'event')}, got {got}: {ending(stream.log)}.")
 
 
 def shown(error: BaseException) -> str:

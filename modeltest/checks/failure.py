@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 LABEL_WIDTH = 9
 
@@ -15,7 +16,8 @@ class Evidence:
     text: str
 
     def __str__(self) -> str:
-        first, *rest = self.text.splitlines() or [""]
+        # Not splitlines(): U+2028 and the like are text.
+        first, *rest = self.text.split("\n")
         lines = [f"  {self.label:<{LABEL_WIDTH}}{first}"]
         return "\n".join([*lines, *(" " * (LABEL_WIDTH + 2) + line for line in rest)])
 
@@ -36,6 +38,10 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         self.statement = statement
         self.evidence = evidence
         self.hung = hung
+
+    def with_evidence(self, more: tuple[Evidence, ...]) -> Self:
+        """Return the same verdict with more evidence."""
+        return type(self)(self.statement, (*self.evidence, *more), hung=self.hung)
 
     def __str__(self) -> str:
         return "\n".join([self.statement, *map(str, self.evidence)])

@@ -36,6 +36,7 @@ def only_the_provider_is_contacted(trial: Trial) -> None:
                 stream.drop()
             else:
                 case.read()
+            case.let_threads_rest()  # one of them may be about to connect
             attempts = trial.egress.attempts
             if attempts:
                 raise Failure(

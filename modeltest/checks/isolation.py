@@ -4,20 +4,53 @@ from __future__ import annotations
 
 import copy
 
-from modeltest.backend import Response, Stall
-from modeltest.checks.case import Case
+from modeltest.backend import Await, Progress, Response, Send, Stall
+from modeltest.checks.case import Case, expect_events
 from modeltest.checks.check import check
 from modeltest.checks.failure import Evidence, Failure, Skip
-from modeltest.checks.scripts import ended_cleanly, flowing, sent
+from modeltest.checks.scripts import Arrive, ended_cleanly, in_step, sent, server_error, straddling
 from modeltest.checks.texts import expect_beginning, plain_text
 from modeltest.checks.trial import Trial
 from modeltest.consumer import Stream
+from modeltest.contract import (
+    Message,
+    Request,
+    Text,
+    Tool,
+    ToolChoice,
+    ToolResult,
+    ToolUse,
+    user,
+)
 
 KEEP_STATE_IN_THE_STREAM = (
     "keep buffers, accumulators and the response in the stream (local variables of the "
     "generator), never on the model"
 )
 _EVENTS = 6
+
+_RICH = Request(
+    messages=(
+        Message("system", (Text("Be brief."),)),
+        user("Is it raining in Oslo?"),
+        Message("assistant", (ToolUse("call_1", "get_weather", {"place": {"city": "Oslo"}}),)),
+        Message("tool", (ToolResult("call_1", "rain"),)),
+        user("And in Rome?"),
+    ),
+    tools=(
+        Tool(
+            "get_weather",
+            "Return the weather.",
+            {
+                "type": "object",
+                "properties": {"place": {"type": "object", "properties": {"city": {}}}},
+                "required": ["place"],
+            },
+        ),
+    ),
+    tool_choice=ToolChoice("auto"),
+)
+"""A request that has in it what an adapter could edit."""
 
 
 @check("isolation/interleaved", "test_interleaved_streams_do_not_mix", fix=KEEP_STATE_IN_THE_STREAM)
@@ -28,8 +61,10 @@ def interleaved_streams_do_not_mix(trial: Trial) -> None:
     in the other.
     """
     texts = _distinct_texts(trial, 2)
-    with trial.case("", *_scripts(trial, 2)) as case:
-        streams = [case.started(), case.started()]
+    taken = Progress()
+    scripts = [in_step(trial, first, taken, streams=2) for first in (0, 1000)]
+    with trial.case("", *scripts) as case:
+        streams = [case.started(progress=taken), case.started(progress=taken)]
         for _ in range(_EVENTS - 1):
             for stream in streams:
                 case.take(stream, 1)
@@ -44,8 +79,11 @@ def parallel_streams_do_not_mix(trial: Trial) -> None:
     A server shares one adapter among its threads or tasks.
     """
     texts = _distinct_texts(trial, 8)
-    with trial.case("", *_scripts(trial, 8)) as case:
-        streams = [case.stream() for _ in texts]
+    taken, arrived = Progress(), Progress()
+    together = (Arrive(arrived), Await(arrived, 8))  # no answer before there are eight requests
+    scripts = [in_step(trial, 1000 * index, taken, 8, *together) for index in range(8)]
+    with trial.case("", *scripts) as case:
+        streams = [case.stream(taken) for _ in texts]
         opening = [stream.start("open") for stream in streams]
         reading = [stream.start("take", _EVENTS) for stream in streams]
         for pending in (*opening, *reading):
@@ -53,6 +91,7 @@ def parallel_streams_do_not_mix(trial: Trial) -> None:
         # Which request came first is open, so which stream has which answer is, too.
         left = list(texts)
         for stream in streams:
+            expect_events(stream, _EVENTS)
             left.remove(_own_text(stream, left))
 
 
@@ -64,12 +103,12 @@ def model_is_usable_after_failure(trial: Trial) -> None:
     buffer, no closed client.
     """
     text = plain_text(trial, range(_EVENTS))
-    failed = Response(status=500, content_type="text/plain")
+    half = trial.event(3001)[: len(trial.event(3001)) // 2]
     scripts = (
-        failed,
-        flowing(trial, first=1000),
-        flowing(trial, first=2000),
-        ended_cleanly(sent(trial, range(3000, 3002))),
+        server_error(),
+        straddling(trial, first=1000),
+        straddling(trial, first=2000),
+        ended_cleanly((*sent(trial, [3000]), Send(half))),
         Response((*sent(trial, range(_EVENTS)), Stall())),
     )
     with trial.case("", *scripts) as case:
@@ -92,19 +131,15 @@ def request_is_not_changed(trial: Trial) -> None:
     The caller keeps its history and sends it again. An adapter that edits it in place corrupts
     every later turn.
     """
-    request = trial.subject.request
-    before = copy.deepcopy(request)
-    with trial.case("", ended_cleanly(sent(trial, range(2)))) as case:
-        case.read()
-        if request != before:
-            raise Failure(
-                "the request was changed.",
-                (Evidence("before", repr(before)), Evidence("after", repr(request))),
-            )
-
-
-def _scripts(trial: Trial, number: int) -> tuple[Response, ...]:
-    return tuple(flowing(trial, first=1000 * index) for index in range(number))
+    for name, original in {"": trial.subject.request, "with tools and calls": _RICH}.items():
+        request = copy.deepcopy(original)
+        with trial.case(name, ended_cleanly(sent(trial, range(2)))) as case:
+            case.read(request=request)  # an adapter may refuse tools; it may not edit them
+            if request != original:
+                raise Failure(
+                    "the request was changed.",
+                    (Evidence("before", repr(original)), Evidence("after", repr(request))),
+                )
 
 
 def _distinct_texts(trial: Trial, number: int) -> list[str]:
@@ -131,7 +166,8 @@ def _own_text(stream: Stream, texts: list[str]) -> str:
 def _cancel_early(case: Case) -> None:
     stream = case.started()
     stream.cancel()
-    stream.take(1)
+    if stream.takes_token:
+        stream.take(1)  # lets the loop see it
     stream.drop()
 
 

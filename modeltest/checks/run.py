@@ -12,8 +12,8 @@ from modeltest.checks.check import Check, Level
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.spills import caught_spills
 from modeltest.checks.subject import Subject
-from modeltest.checks.trial import Broken, Trial, as_failure
-from modeltest.consumer import Hang, threads_as_daemons
+from modeltest.checks.trial import Trial
+from modeltest.consumer import threads_as_daemons
 from modeltest.transports import Attempt, EgressGuard, neutral_environment
 
 
@@ -21,10 +21,12 @@ class Status(StrEnum):
     """How a check ended."""
 
     PASSED = "passed"
+    """Every case that can be judged holds, and there is one."""
     FAILED = "failed"
     WARNED = "warned"
     """Only SHOULD cases failed."""
     SKIPPED = "skipped"
+    """No case can be judged."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Outcome:
     Attributes:
         check: the check.
         status: how it ended.
-        text: the failure text, or the reason of a skip.
+        text: the failure; else why cases could not be judged, if any.
         attempts: connections to elsewhere that were refused.
     """
 
@@ -61,10 +63,8 @@ def run(check: Check, subject: Subject) -> Outcome:
             check.run(trial)
         except Skip as skip:
             trial.leave_unjudged(str(skip))
-        except (Failure, Hang) as error:
-            failure = as_failure(error)
-            if all(broken.failure is not failure for broken in trial.broken):
-                trial.broken.append(Broken("", check.level, failure))
+        except Failure as failure:
+            trial.note_broken(failure)
     return _outcome(trial)
 
 
@@ -77,8 +77,7 @@ def _guarded() -> Iterator[EgressGuard]:
         with neutral_environment(), threads_as_daemons(), EgressGuard() as egress:
             yield egress
     finally:
-        if collecting:
-            gc.enable()
+        (gc.enable if collecting else gc.disable)()  # a check may have changed it
 
 
 def _outcome(trial: Trial) -> Outcome:
@@ -87,13 +86,12 @@ def _outcome(trial: Trial) -> Outcome:
         must = any(broken.level is Level.MUST for broken in trial.broken)
         status = Status.FAILED if must else Status.WARNED
         return Outcome(check, status, _report(trial), attempts)
-    if trial.unjudged and not trial.tried:
-        return Outcome(check, Status.SKIPPED, _reasons(trial), attempts)
-    return Outcome(check, Status.PASSED, "", attempts)
+    status = Status.PASSED if trial.tried else Status.SKIPPED
+    return Outcome(check, status, _reasons(trial), attempts)
 
 
 def _reasons(trial: Trial) -> str:
-    """Compose the reason of a skip: each reason once, with the cases it holds for."""
+    """Say why cases could not be judged: each reason once, with the cases it holds for."""
     return "; ".join(
         f"{reason} ({', '.join(names)})" if names else reason
         for reason, names in trial.unjudged.items()
@@ -108,8 +106,8 @@ def _report(trial: Trial) -> str:
     else:
         lines = [f"{check.id}: {len(trial.broken)} of {trial.tried} cases fail."]
         lines += [f"- {broken}" for broken in trial.broken]
-    if trial.egress.attempts:
-        refused = "\n".join(str(attempt) for attempt in trial.egress.attempts)
-        lines.append(str(Evidence("refused", refused)))
+    refused = dict.fromkeys(map(str, trial.egress.attempts))
+    if refused:
+        lines.append(str(Evidence("refused", "\n".join(refused))))
     lines.append(str(Evidence("fix", check.fix)))
     return "\n".join(lines)

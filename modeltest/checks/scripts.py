@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 
 from modeltest.backend import (
     Await,
@@ -11,21 +12,98 @@ from modeltest.backend import (
     CloseInsideChunk,
     End,
     Framing,
+    Pause,
     Progress,
     Repeat,
     Reset,
     Response,
     Send,
+    Stage,
     Stall,
     Step,
     events,
 )
 from modeltest.checks.trial import Trial
 
+IN_STEP = 8
+"""Events of a stream that keeps in step with others."""
+
+_BURST = 64
+"""Events, more than an adapter would read ahead."""
+
+
+@dataclass(frozen=True)
+class Arrive:
+    """Count this request, for scripts that wait until so many have come."""
+
+    arrived: Progress = field(repr=False)
+
+    def play(self, stage: Stage) -> None:  # noqa: ARG002 - nothing is sent
+        """Count it."""
+        self.arrived.advance()
+
 
 def flowing(trial: Trial, first: int = 0) -> Response:
     """Return an endless stream, one event every 5 ms."""
     return Response((Repeat(trial.event, first=first),))
+
+
+def bursting(trial: Trial) -> Response:
+    """Return a stream that begins with 64 events at once, and falls silent after a second.
+
+    The first events fill what an adapter reads ahead. The others come 50 ms apart, and end:
+    the streams of an adapter that lets go of none must not slow the machine down.
+    """
+    burst = b"".join(trial.event(index) for index in range(_BURST))
+    steps: list[Step] = [Send(burst, events=_BURST)]
+    for index in range(_BURST, _BURST + 20):
+        steps += [Pause(0.05), Send(trial.event(index), events=1)]
+    return Response((*steps, Stall()))
+
+
+def straddling(trial: Trial, first: int = 0, *before: Step) -> Response:
+    """Return an endless stream whose every write ends with one event and half of the next.
+
+    So whoever stops reading has half an event left over.
+
+    Args:
+        trial: gives the events.
+        first: the first event.
+        before: steps to play before them.
+    """
+    return Response((*before, Repeat(one_and_a_half(trial, first), first=first)))
+
+
+def in_step(trial: Trial, first: int, taken: Progress, streams: int, *before: Step) -> Response:
+    """Return a stream that is never more than one event ahead of any of its neighbours.
+
+    An event is sent once each stream has the last event but one before it. So none can have
+    all it wants before the others begin, however the machine runs their threads.
+
+    Args:
+        trial: gives the events.
+        first: the first event.
+        taken: counts the events that all the streams take.
+        streams: how many there are.
+        before: steps to play before the events.
+    """
+    piece = one_and_a_half(trial, first)
+    steps: list[Step] = [*before]
+    for index in range(IN_STEP):
+        steps += [Await(taken, streams * (index - 1)), Send(piece(first + index), events=1)]
+    return Response((*steps, Stall()))
+
+
+def one_and_a_half(trial: Trial, first: int = 0) -> Callable[[int], bytes]:
+    """Return i → what ends the i-th event, and the first half of the next."""
+    event = functools.cache(trial.event)  # an author's event may differ each time it is made
+
+    def piece(index: int) -> bytes:
+        begun = 0 if index == first else len(event(index)) // 2
+        following = event(index + 1)
+        return event(index)[begun:] + following[: len(following) // 2]
+
+    return piece
 
 
 def silent_after(trial: Trial, count: int) -> Response:
@@ -71,3 +149,14 @@ def reset(steps: tuple[Step, ...], progress: Progress, count: int) -> Response:
     given the last event does not hold the reset up for ever.
     """
     return Response((*steps, Await(progress, count, at_most=0.5), Reset()))
+
+
+def server_error(padding: int = 0) -> Response:
+    """Return an HTTP 500 that says what it is, followed by so many bytes of space."""
+    body = b'{"error": {"message": "the server is on fire", "type": "server_error"}}'
+    return Response(
+        (Send(body + b" " * padding),),
+        status=500,
+        content_type="application/json",
+        framing=Framing.LENGTH,
+    )

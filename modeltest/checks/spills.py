@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -53,5 +54,7 @@ def caught_spills() -> Iterator[Spills]:
 
 
 def _shown(args: Any) -> str:
-    value = args.exc_value if args.exc_value is not None else args.exc_type()
-    return f"{type(value).__name__}: {value}"
+    if args.exc_value is None:
+        return str(args.exc_type.__name__)
+    # Unlike f"{value}" it does not raise where the adapter's `__str__` does.
+    return "".join(traceback.format_exception_only(args.exc_value)).strip()

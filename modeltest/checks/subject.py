@@ -34,6 +34,8 @@ class Subject:
         api_key: the secret handed to the adapter.
         retries: extra requests the adapter may send before the first event.
         idle_timeout: seconds of silence after which it gives up, or None.
+        refused_tool_names: names it refuses by a rule of its own.
+        accepted_tool_names: names it accepts by a rule of its own.
         deadline: seconds within which something must happen; an upper limit only.
     """
 

@@ -12,7 +12,7 @@ from modeltest.checks.check import Check, Level
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.spills import Spills
 from modeltest.checks.subject import Subject
-from modeltest.consumer import Hang
+from modeltest.consumer import Hang, without_tracebacks
 from modeltest.transports import EgressGuard, Ledger
 
 
@@ -66,22 +66,34 @@ class Trial:
             name: what is special about the case; empty if the check has only one.
             responses: what the backend answers, in turn.
             level: of this case, where it is not the check's.
+
+        Raises:
+            Failure: the adapter hung.
+            SetUpError: `new_model` or `event` cannot be used.
+            BackendError: the backend failed.
         """
         self.tried += 1
-        with self.apart(*responses) as case:
-            case.set_up()  # a Failure here ends the check: there is nothing to try
-            try:
+        try:
+            with self.apart(*responses) as case:
+                case.set_up()
                 yield case
-            except Skip as skip:
-                self.tried -= 1
-                self.leave_unjudged(str(skip), name)
-            except (Failure, Hang) as error:
-                failure = as_failure(error)
-                evidence = (*failure.evidence, *case.evidence())
-                whole = Failure(failure.statement, evidence, hung=failure.hung)
-                self.broken.append(Broken(name, level or self.check.level, whole))
-                if whole.hung:
-                    raise whole from None
+        except Skip as skip:
+            self.tried -= 1
+            self.leave_unjudged(str(skip), name)
+        except Failure as failure:
+            self.note_broken(failure, name, level)
+            if failure.hung:
+                raise
+
+    def note_broken(self, failure: Failure, name: str = "", level: Level | None = None) -> None:
+        """Note that a case, or the whole check, failed; one that is noted already stays once."""
+        if any(broken.failure is failure for broken in self.broken):
+            return
+        if level not in (None, self.check.level):
+            name = f"{name} [{level}]".strip()
+        # A traceback kept here would keep the adapter's stream, and be part of a cycle.
+        without_tracebacks(failure)
+        self.broken.append(Broken(name, level or self.check.level, failure))
 
     def leave_unjudged(self, reason: str, name: str = "") -> None:
         """Note that a case, or the whole check, cannot judge this adapter."""
@@ -89,15 +101,28 @@ class Trial:
 
     @contextmanager
     def apart(self, *responses: Response) -> Iterator[Case]:
-        """Prepare a case that is not judged and not set up yet; its exceptions pass through."""
-        with ExitStack() as cleanup:
-            backend = cleanup.enter_context(Backend(*responses))
-            self.egress.allow(*backend.address)
-            yield Case(self.subject, backend, Ledger(), self.spills, cleanup)
-        backend.raise_faults()
+        """Prepare a case that is not judged and not set up yet; its exceptions pass through.
+
+        Raises:
+            Failure: what the block raised, or that it hung, with what server, client and
+                threads have to say.
+            BackendError: the backend failed; then nothing that the adapter did counts.
+        """
+        backend = Backend(*responses)
+        try:
+            with ExitStack() as cleanup:
+                cleanup.enter_context(backend)
+                self.egress.allow(*backend.address)
+                case = Case(self.subject, backend, Ledger(), self.spills, cleanup)
+                try:
+                    yield case
+                except (Failure, Hang) as error:
+                    raise _as_failure(error).with_evidence(case.evidence()) from None
+        finally:
+            backend.raise_faults()
 
 
-def as_failure(error: Failure | Hang) -> Failure:
+def _as_failure(error: Failure | Hang) -> Failure:
     """Return a hang as the failure it is, with the stack that shows where."""
     if isinstance(error, Failure):
         return error

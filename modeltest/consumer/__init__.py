@@ -5,12 +5,7 @@ from modeltest.consumer.log import Log, without_tracebacks
 from modeltest.consumer.pending import Hang, Pending
 from modeltest.consumer.stacks import waits_at
 from modeltest.consumer.stream import ConsumerError, Stream
-from modeltest.consumer.threads import (
-    is_kit_thread,
-    kit_thread,
-    other_threads,
-    threads_as_daemons,
-)
+from modeltest.consumer.threads import is_kit_thread, other_threads, threads_as_daemons
 
 __all__ = [
     "AsyncConsumer",
@@ -22,7 +17,6 @@ __all__ = [
     "Stream",
     "SyncConsumer",
     "is_kit_thread",
-    "kit_thread",
     "other_threads",
     "threads_as_daemons",
     "waits_at",

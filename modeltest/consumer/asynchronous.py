@@ -1,99 +1,45 @@
-"""Driving an asynchronous adapter: a loop on its own thread, a task that owns each stream."""
+"""Driving an asynchronous adapter: each stream is owned by a task."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import inspect
-from typing import Any
+import threading
+from typing import Any, ClassVar
 
+from modeltest.consumer.hand import Hand
 from modeltest.consumer.log import Log
+from modeltest.consumer.loop import Loop
 from modeltest.consumer.pending import Pending
-from modeltest.consumer.stacks import position, stack
 from modeltest.consumer.stream import ConsumerError, Stream
-from modeltest.consumer.threads import kit_thread, unwind
 from modeltest.contract import Request
 
-
-class Loop:
-    """An event loop that goes on running while the test waits.
-
-    Attributes:
-        loop: the loop.
-        reports: what its exception handler was told, as text.
-    """
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self.reports: list[str] = []
-        self.loop.set_exception_handler(self._report)
-        self._thread = kit_thread(self._run, name="modeltest event loop")
-        self._thread.start()
-
-    @property
-    def ident(self) -> int | None:
-        """The loop's thread."""
-        return self._thread.ident
-
-    def frames(self) -> list[str]:
-        """Return the stack of the loop's thread."""
-        return stack(self.ident)
-
-    def tasks(self) -> set[asyncio.Task[Any]]:
-        """Return the tasks alive on the loop."""
-        return asyncio.all_tasks(self.loop)
-
-    def close(self, timeout: float) -> None:
-        """Cancel what is left, finish async generators, end the thread."""
-        with contextlib.suppress(RuntimeError):  # closed already
-            ending = asyncio.run_coroutine_threadsafe(self._wind_up(), self.loop)
-            with contextlib.suppress(Exception):
-                ending.result(timeout)
-            self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(timeout)
-        if self._thread.is_alive():
-            unwind(self._thread)
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self.loop)
-        try:
-            self.loop.run_forever()
-        finally:
-            asyncio.set_event_loop(None)
-            self.loop.close()
-
-    async def _wind_up(self) -> None:
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self.loop.shutdown_asyncgens()
-
-    def _report(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:  # noqa: ARG002
-        error = context.get("exception")
-        detail = f": {error!r}" if error is not None else ""
-        self.reports.append(f"{context['message']}{detail}")
+_Job = tuple[Pending, str, tuple[Any, ...]]
 
 
 class AsyncStream(Stream):
-    """A stream of an `AsyncModel`, owned by a task of its own."""
+    """A stream of an `AsyncModel`, owned by a task of its own.
+
+    The owner does what the body of an `async with aclosing(stream)` would: when it is cancelled,
+    in a verb or between two, it closes the stream and ends. Verbs begun later return the
+    CancelledError at once.
+    """
 
     def __init__(self, loop: Loop, model: Any, request: Request, deadline: float) -> None:
-        super().__init__(deadline)
+        """Prepare; each operation may take `deadline` seconds."""
+        super().__init__(AsyncHand(model, request, Log()), deadline)
         self._loop = loop
-        self._hand = _AsyncHand(model, request, self.log)
-        self._jobs: asyncio.Queue[tuple[Pending, str, tuple[Any, ...]] | None] = asyncio.Queue()
-        self._task = self._on_loop(self._own())
-
-    def start(self, verb: str, *args: Any) -> Pending:
-        """Begin a verb inside the owning task."""
-        pending = Pending(_ASYNC_NAMES.get(verb, verb), self._loop.frames)
-        self._loop.loop.call_soon_threadsafe(self._jobs.put_nowait, (pending, verb, args))
-        return pending
+        self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
+        self._owner: asyncio.Task[None] | None = None
+        self._current: Pending | None = None
+        self._over = False
+        self._outcome: BaseException = asyncio.CancelledError()
+        loop.call(self._begin)
 
     def cancel(self) -> None:
-        """Cancel the owning task."""
-        self._loop.loop.call_soon_threadsafe(self._task.cancel)
+        """Cancel the owning task, as `task.cancel()` does: it is not waited for."""
+        self._loop.call(self._cancel_owner)
 
     @property
     def takes_token(self) -> bool:
@@ -101,84 +47,117 @@ class AsyncStream(Stream):
         return True
 
     @property
-    def is_generator(self) -> bool:
-        """Whether the stream is an async generator."""
-        return inspect.isasyncgen(self._hand.stream)
-
-    @property
-    def has_close(self) -> bool:
-        """Whether the stream has `aclose()`."""
-        return callable(getattr(self._hand.stream, "aclose", None))
-
-    @property
-    def is_manager(self) -> bool:
-        """Whether the stream has `__aenter__`."""
-        return hasattr(type(self._hand.stream), "__aenter__")
-
-    def position(self) -> object:
-        """Return where the loop's thread stands."""
-        return position(self._loop.ident)
+    def thread(self) -> threading.Thread:
+        """The loop's, which all streams share."""
+        return self._loop.thread
 
     def close_from_elsewhere(self) -> Pending:
         """Begin `aclose()` in another task."""
-        pending = Pending("aclose() from another task", self._loop.frames)
-        self._on_loop(_perform(pending, self.log, self._hand.close_only()))
+        pending = Pending("aclose() from another task", self._frames)
+        self._loop.call(lambda: self._loop.create_task(self._close_beside(pending)))
         return pending
 
     def release(self) -> None:
-        """End the owning task."""
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.loop.call_soon_threadsafe(self._jobs.put_nowait, None)
+        """End the owning task, by cancelling it where it hangs."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call(self._jobs.put_nowait, None)
+            if self.hangs:
+                self.cancel()
 
-    def _on_loop(self, coroutine: Any) -> asyncio.Task[None]:
-        async def make() -> asyncio.Task[None]:
-            return self._loop.loop.create_task(coroutine)
+    def _submit(self, pending: Pending, verb: str, args: tuple[Any, ...]) -> None:
+        self._loop.call(self._take_job, (pending, verb, args))
 
-        made = asyncio.run_coroutine_threadsafe(make(), self._loop.loop)
-        return made.result(self._deadline)
+    def _frames(self) -> list[str]:
+        coroutine = None if self._owner is None else self._owner.get_coro()
+        return self._loop.frames(coroutine, self._hand.stream)
+
+    # What follows runs on the loop.
+
+    def _begin(self) -> None:
+        self._owner = self._loop.create_task(self._own())
+
+    def _take_job(self, job: _Job) -> None:
+        if self._over:
+            job[0].finish(self._outcome)
+        else:
+            self._jobs.put_nowait(job)
+
+    def _cancel_owner(self) -> None:
+        if self._owner is not None:
+            self._owner.cancel()
 
     async def _own(self) -> None:
-        """Run the verbs one after the other, as the body of the task that owns the stream."""
+        """Own the stream, as the task that reads it does."""
         try:
-            while (job := await self._jobs.get()) is not None:
-                pending, verb, args = job
-                await _perform(pending, self.log, getattr(self._hand, verb)(*args))
-                del job, pending
-        except asyncio.CancelledError:
-            # Cancelled between two verbs: the owner's `async with aclosing(stream)` closes it.
-            if self._hand.stream is not None and self.has_close:
-                await self._hand.close()
-            await self._hand.drop()
+            await self._serve()
+        except GeneratorExit:  # the loop is gone: nothing may be awaited any more
             raise
+        except BaseException as error:  # only a cancelled owner lets one out
+            self._outcome = self.log.kept(error)
+            await self._close()
+        finally:
+            self._over = True
+            self._hand.drop()
+            self._finish_unfinished()
+
+    async def _serve(self) -> None:
+        """Run the verbs one after the other, until there are no more."""
+        while not self._loop.closing and (job := await self._jobs.get()) is not None:
+            self._current, verb, args = job
+            try:
+                await _call(self._hand, verb, args)
+            except BaseException as error:
+                if self._owner is not None and self._owner.cancelling():
+                    raise
+                self._current.finish(self.log.kept(error))
+            else:
+                self._current.finish(None)
+
+    async def _close(self) -> None:
+        """Close the stream after a cancellation; what that raises comes out instead of it."""
+        try:
+            if self._hand.has_close:
+                await _call(self._hand, "close", ())
+        except Exception as error:
+            self._outcome = self.log.kept(error)
+
+    def _finish_unfinished(self) -> None:
+        unfinished = [] if self._current is None else [self._current]
+        while not self._jobs.empty():
+            job = self._jobs.get_nowait()
+            unfinished += [] if job is None else [job[0]]
+        for pending in unfinished:
+            if not pending.done:
+                pending.finish(self._outcome)
+
+    async def _close_beside(self, pending: Pending) -> None:
+        try:
+            await _call(self._hand, "close_only", ())
+        except BaseException as error:
+            pending.finish(self.log.kept(error))
+        else:
+            pending.finish(None)
 
 
-_ASYNC_NAMES = {
-    "open": "stream()",
-    "take": "anext()",
-    "drain": "iterating to the end",
-    "close": "aclose()",
-    "within": "the async with-block",
-    "drop": "dropping the stream",
-    "leave_loop": "leaving the loop",
-}
-
-
-class _AsyncHand:
+class AsyncHand(Hand):
     """The verbs, run inside the owning task; the twin of the synchronous ones."""
 
-    def __init__(self, model: Any, request: Request, log: Log) -> None:
-        self.stream: Any = None
-        self._iterator: Any = None
-        self._model = model
-        self._request = request
-        self._log = log
+    NAMES: ClassVar[dict[str, str]] = Hand.NAMES | {
+        "take": "anext()",
+        "close": "aclose()",
+        "within": "the async with-block",
+    }
 
     async def open(self) -> None:
-        self.stream = self._model.stream(self._request)
-        if inspect.isawaitable(self.stream):
-            self.stream = await self.stream
+        """Ask for the stream."""
+        stream = self._model.stream(self._request)
+        if inspect.isawaitable(stream):
+            stream = await stream
+        self._hold(stream, "aclose", "__aenter__")
+        self.is_generator = inspect.isasyncgen(stream)
 
     async def take(self, count: int) -> None:
+        """Take up to `count` events."""
         try:
             if self._iterator is None:
                 self._iterator = aiter(self.stream)
@@ -186,57 +165,42 @@ class _AsyncHand:
                 try:
                     event = await anext(self._iterator)
                 except StopAsyncIteration:
-                    self._log.end()
+                    self.log.end()
                     return
-                self._log.add(event)
+                self.log.add(event)
         except BaseException as error:
-            self._log.fail(error)
+            self.log.fail(error)
             self._iterator = None
             raise
 
     async def drain(self) -> None:
-        while not self._log.ended:
+        """Take events until the stream ends."""
+        while not self.log.ended:
             await self.take(64)
 
-    async def leave_loop(self) -> None:
-        self._iterator = None
-
     async def close(self) -> None:
+        """Leave the loop, and close."""
         self._iterator = None
         await self.stream.aclose()
 
     async def close_only(self) -> None:
+        """Close, while another task may be in the loop."""
         await self.stream.aclose()
 
-    async def drop(self) -> None:
-        self._iterator = self.stream = None
-
-    async def within(
-        self,
-        own_manager: bool,  # noqa: FBT001 - called by name of the verb
-        count: int,
-        leave_by: str,
-    ) -> None:
+    async def within(self, own_manager: bool, count: int, leave_by: str) -> None:  # noqa: FBT001 - a verb
+        """Use the stream in a with-block."""
         manager = self.stream if own_manager else contextlib.aclosing(self.stream)
         async with manager as stream:
             async for event in stream:
-                self._log.add(event)
-                if len(self._log.events) == count:
+                self.log.add(event)
+                if len(self.log.events) == count:
                     break
             if leave_by == "error":
                 raise ConsumerError("the loop body raised")
 
 
-async def _perform(pending: Pending, log: Log, action: Any) -> None:
-    """Run one verb; whatever the adapter raises, even CancelledError, is its outcome."""
-    try:
-        await action
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is not None:
-            task.uncancel()
-        pending.finish(log.kept(error))
-    except BaseException as error:
-        pending.finish(log.kept(error))
-    else:
-        pending.finish(None)
+async def _call(hand: Hand, verb: str, args: tuple[Any, ...]) -> None:
+    """Run one verb; those that have nothing to wait for are no coroutines."""
+    result = getattr(hand, verb)(*args)
+    if inspect.isawaitable(result):
+        await result

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
+import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from modeltest.consumer.asynchronous import AsyncStream, Loop
+from modeltest.backend import KitThread
+from modeltest.consumer.asynchronous import AsyncStream
+from modeltest.consumer.loop import Loop
 from modeltest.consumer.pending import Hang, Pending
 from modeltest.consumer.stacks import stack
 from modeltest.consumer.stream import Stream
 from modeltest.consumer.sync import SyncStream
-from modeltest.consumer.threads import kit_thread, unwind
+from modeltest.consumer.threads import unwind
 from modeltest.contract import Request
+
+_PATIENCE_AFTER_HANG = 0.5
+"""Seconds in which all else may end once something hangs: that wait was long enough."""
 
 
 class Consumer(ABC):
     """Makes a model and its streams, on the side where the adapter is used."""
 
-    @abstractmethod
+    def __init__(self) -> None:
+        self._streams: list[Stream] = []
+        self._hung = False
+
     def build(self, make: Callable[[], Any], deadline: float) -> Any:
         """Return what `make()` gives, called where the adapter will run.
 
@@ -29,10 +38,21 @@ class Consumer(ABC):
 
         Whatever `make` raises passes through.
         """
+        made: list[Any] = []
+        try:
+            error = self._begin_build(make, made).wait(deadline)
+        except Hang:
+            self._hung = True
+            raise
+        if error is not None:
+            raise error
+        return made[0]
 
-    @abstractmethod
     def stream(self, model: Any, request: Request, deadline: float) -> Stream:
-        """Return a stream that is not opened yet."""
+        """Return a stream that is not opened yet; each operation may take `deadline` seconds."""
+        stream = self._new_stream(model, request, deadline)
+        self._streams.append(stream)
+        return stream
 
     @abstractmethod
     def reports(self) -> list[str]:
@@ -40,43 +60,37 @@ class Consumer(ABC):
 
     @abstractmethod
     def tasks(self) -> int:
-        """Return how many tasks are alive."""
+        """Return how many tasks of the adapter are alive."""
+
+    def stop(self, timeout: float) -> None:
+        """Release the streams, and end what the consumer started.
+
+        It waits at most `timeout` seconds, fewer if the adapter hung; what hangs is left behind.
+        """
+        hung = self._hung or any(stream.hangs for stream in self._streams)
+        for stream in self._streams:
+            stream.release()
+        self._end(min(timeout, _PATIENCE_AFTER_HANG) if hung else timeout)
 
     @abstractmethod
-    def stop(self, timeout: float) -> None:
-        """End what the consumer started."""
+    def _begin_build(self, make: Callable[[], Any], made: list[Any]) -> Pending:
+        """Begin to call `make()`; what it gives is put into `made`."""
+
+    @abstractmethod
+    def _new_stream(self, model: Any, request: Request, deadline: float) -> Stream:
+        """Return a stream that is not opened yet."""
+
+    @abstractmethod
+    def _end(self, patience: float) -> None:
+        """End the threads, waiting at most so many seconds."""
 
 
 class SyncConsumer(Consumer):
-    """Consumes a `Model`."""
+    """Consumes a `Model`: each stream on a thread of its own."""
 
-    def build(self, make: Callable[[], Any], deadline: float) -> Any:
-        """Call `make()` on a thread that can be left behind."""
-        results: list[Any] = []
-        errors: list[BaseException] = []
-
-        def run() -> None:
-            try:
-                results.append(make())
-            except BaseException as error:
-                errors.append(error)
-            pending.finish(None)
-
-        thread = kit_thread(run, name="modeltest consumer")
-        pending = Pending("new_model()", lambda: stack(thread.ident))
-        thread.start()
-        try:
-            pending.wait(deadline)
-        except Hang:
-            unwind(thread)
-            raise
-        if errors:
-            raise errors[0]
-        return results[0]
-
-    def stream(self, model: Any, request: Request, deadline: float) -> Stream:
-        """Return a stream with a thread of its own."""
-        return SyncStream(model, request, deadline)
+    def __init__(self) -> None:
+        super().__init__()
+        self._builders: list[threading.Thread] = []
 
     def reports(self) -> list[str]:
         """Return nothing: there is no loop."""
@@ -86,43 +100,69 @@ class SyncConsumer(Consumer):
         """Return 0: there is no loop."""
         return 0
 
-    def stop(self, timeout: float) -> None:
-        """Do nothing: each stream ends its own thread."""
+    def _begin_build(self, make: Callable[[], Any], made: list[Any]) -> Pending:
+        thread = KitThread(lambda: _make(make, made, pending), name="modeltest consumer")
+        pending = Pending("new_model()", lambda: stack(thread))
+        self._builders.append(thread)
+        thread.start()
+        return pending
+
+    def _new_stream(self, model: Any, request: Request, deadline: float) -> Stream:
+        return SyncStream(model, request, deadline)
+
+    def _end(self, patience: float) -> None:
+        until = time.monotonic() + patience
+        for thread in (*self._builders, *(stream.thread for stream in self._streams)):
+            thread.join(max(0.0, until - time.monotonic()))
+            if thread.is_alive():
+                unwind(thread)
 
 
 class AsyncConsumer(Consumer):
-    """Consumes an `AsyncModel` on a loop of its own."""
+    """Consumes an `AsyncModel`: all streams on one event loop, each in a task of its own."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._loop = Loop()
-
-    def build(self, make: Callable[[], Any], deadline: float) -> Any:
-        """Call `make()` on the loop, and await what it gives if it is a coroutine."""
-
-        async def run() -> Any:
-            model = make()
-            return await model if inspect.iscoroutine(model) else model
-
-        building = asyncio.run_coroutine_threadsafe(run(), self._loop.loop)
-        try:
-            return building.result(deadline)
-        except TimeoutError:
-            if building.done():
-                raise  # its own
-            raise Hang("new_model()", deadline, stack(self._loop.ident)) from None
-
-    def stream(self, model: Any, request: Request, deadline: float) -> Stream:
-        """Return a stream with a task of its own."""
-        return AsyncStream(self._loop, model, request, deadline)
 
     def reports(self) -> list[str]:
         """Return what the loop's exception handler was told."""
         return list(self._loop.reports)
 
     def tasks(self) -> int:
-        """Return how many tasks are alive on the loop."""
+        """Return how many tasks are alive on the loop, without the kit's own."""
         return len(self._loop.tasks())
 
-    def stop(self, timeout: float) -> None:
-        """End the loop."""
-        self._loop.close(timeout)
+    def _begin_build(self, make: Callable[[], Any], made: list[Any]) -> Pending:
+        async def build() -> None:
+            await _make_async(make, made, pending)
+
+        coroutine = build()
+        pending = Pending("new_model()", lambda: self._loop.frames(coroutine))
+        self._loop.call(self._loop.create_task, coroutine)
+        return pending
+
+    def _new_stream(self, model: Any, request: Request, deadline: float) -> Stream:
+        return AsyncStream(self._loop, model, request, deadline)
+
+    def _end(self, patience: float) -> None:
+        self._loop.close(patience)
+
+
+def _make(make: Callable[[], Any], made: list[Any], pending: Pending) -> None:
+    try:
+        made.append(make())
+    except BaseException as error:
+        pending.finish(error)
+    else:
+        pending.finish(None)
+
+
+async def _make_async(make: Callable[[], Any], made: list[Any], pending: Pending) -> None:
+    try:
+        model = make()
+        made.append(await model if inspect.iscoroutine(model) else model)
+    except BaseException as error:
+        pending.finish(error)
+    else:
+        pending.finish(None)

@@ -70,15 +70,16 @@ def without_tracebacks(error: BaseException) -> BaseException:
     A traceback keeps the frames it passed through alive, and in them the adapter's response:
     a kit that kept one would cause the leak it looks for, or hide how it ends.
     """
-    pending: list[BaseException | None] = [error]
+    pending: list[object] = [error]
     seen: set[int] = set()
     while pending:
         link = pending.pop()
-        if link is None or id(link) in seen:
+        if not isinstance(link, BaseException) or id(link) in seen:
             continue
         seen.add(id(link))
         link.__traceback__ = None
-        pending += [link.__cause__, link.__context__]
+        # HTTP libraries hand on the error they translate as an argument, not only as a cause.
+        pending += [link.__cause__, link.__context__, *link.args]
         if isinstance(link, BaseExceptionGroup):
             pending += link.exceptions
     return error

@@ -23,23 +23,28 @@ class Hang(Exception):  # noqa: N818 - a verdict about the adapter
 
 
 class Pending:
-    """The result of an operation, once it has one."""
+    """The outcome of an operation, once it has one."""
 
     def __init__(self, operation: str, frames: Callable[[], list[str]]) -> None:
+        """Begin without an outcome.
+
+        Args:
+            operation: what the adapter is asked to do.
+            frames: tells where it stands, for a `Hang`.
+        """
         self._operation = operation
         self._frames = frames
         self._done = threading.Event()
         self._error: BaseException | None = None
-        self._fault: BaseException | None = None
 
     @property
     def done(self) -> bool:
         """Whether the operation has returned."""
         return self._done.is_set()
 
-    def finish(self, error: BaseException | None, fault: BaseException | None = None) -> None:
-        """Record what the adapter raised, or a fault of the kit."""
-        self._error, self._fault = error, fault
+    def finish(self, error: BaseException | None) -> None:
+        """Record what the adapter raised, None if nothing."""
+        self._error = error
         self._done.set()
 
     def wait(self, seconds: float) -> BaseException | None:
@@ -50,6 +55,4 @@ class Pending:
         """
         if not self._done.wait(seconds):
             raise Hang(self._operation, seconds, self._frames())
-        if self._fault is not None:
-            raise self._fault
         return self._error

@@ -1,4 +1,4 @@
-"""Where threads stand: the stack of a hang, and the line a leaked thread waits at."""
+"""Where threads and tasks stand: the stack of a hang, and the line a leaked thread waits at."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ import os
 import sys
 import sysconfig
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 _KIT = str(Path(__file__).parents[1]) + os.sep
+_DEMO = _KIT + "demo" + os.sep
+"""Not the kit's code but adapters, though they come with it."""
 _LIBRARIES = tuple(
     str(Path(path)) + os.sep
     for path in {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib")}
 )
+_SHOWN = 8
+"""Frames of a stack that are shown."""
 
 
 def waits_at(thread: threading.Thread) -> str:
@@ -24,33 +29,77 @@ def waits_at(thread: threading.Thread) -> str:
     The innermost frame outside the standard library, installed packages and the kit; the
     innermost of all if there is none. Empty once the thread has ended.
     """
-    frames = list(_frames(thread.ident))
+    frames = list(_frames(thread))
     own = [frame for frame in frames if _is_own(frame)]
     return "".join(_describe(frame) for frame in (own or frames)[:1])
 
 
-def stack(ident: int | None, limit: int = 8) -> list[str]:
-    """Return the innermost `limit` frames of a thread, innermost last, the kit's left out."""
-    frames = [f for f in _frames(ident) if not f.f_code.co_filename.startswith(_KIT)]
-    return [_describe(frame) for frame in reversed(frames[:limit])]
+def stack(thread: threading.Thread) -> list[str]:
+    """Return the innermost frames of a thread, innermost last, the kit's left out.
+
+    The adapter's own innermost frame is always among them.
+    """
+    return _shown(_frames(thread))
 
 
-def position(ident: int | None) -> tuple[int, int] | None:
+def awaits(*roots: Any) -> list[str]:
+    """Return the frames that suspended coroutines and async generators wait at, as `stack`.
+
+    Args:
+        roots: where to begin, outermost first. What they await is followed inwards, as far
+            as Python tells: not through `anext()`, so that its generator is a root itself.
+    """
+    return _shown(reversed([frame for root in roots for frame in _awaited(root)]))
+
+
+def position(thread: threading.Thread) -> tuple[int, int] | None:
     """Return a mark of where a thread is; the same mark twice means that it has not moved."""
-    frame = sys._current_frames().get(ident or 0)  # the only way to look into a thread
+    frame = _innermost(thread)
     return None if frame is None else (id(frame), frame.f_lasti)
 
 
-def _frames(ident: int | None) -> Iterator[FrameType]:
-    frame = sys._current_frames().get(ident or 0)
+def _innermost(thread: threading.Thread) -> FrameType | None:
+    return sys._current_frames().get(thread.ident or 0)  # the only way to look into a thread
+
+
+def _frames(thread: threading.Thread) -> Iterator[FrameType]:
+    frame = _innermost(thread)
     while frame is not None:
         yield frame
         frame = frame.f_back
 
 
-def _is_own(frame: FrameType) -> bool:
+def _awaited(awaitable: Any) -> Iterator[FrameType]:
+    while awaitable is not None:
+        kind = next((k for k in _KINDS if hasattr(awaitable, f"{k}_frame")), None)
+        frame = getattr(awaitable, f"{kind}_frame", None)
+        if frame is not None:
+            yield frame
+        awaitable = getattr(awaitable, "gi_yieldfrom" if kind == "gi" else f"{kind}_await", None)
+
+
+_KINDS = ("cr", "ag", "gi")
+"""How the attributes of coroutines, async generators and generators begin."""
+
+
+def _shown(frames: Iterable[FrameType]) -> list[str]:
+    """Describe frames that come innermost first."""
+    theirs = [frame for frame in frames if not _is_kit(frame)]
+    inner, outer = theirs[:_SHOWN], theirs[_SHOWN:]
+    lines = [_describe(frame) for frame in reversed(inner)]
+    if not any(map(_is_own, inner)):
+        # What the adapter calls may be deeper than what is shown.
+        lines[:0] = [f"{_describe(frame)} …" for frame in filter(_is_own, outer)][:1]
+    return lines
+
+
+def _is_kit(frame: FrameType) -> bool:
     file = frame.f_code.co_filename
-    return not file.startswith((*_LIBRARIES, _KIT, "<"))
+    return file.startswith(_KIT) and not file.startswith(_DEMO)
+
+
+def _is_own(frame: FrameType) -> bool:
+    return not (_is_kit(frame) or frame.f_code.co_filename.startswith((*_LIBRARIES, "<")))
 
 
 def _describe(frame: FrameType) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from abc import ABC, abstractmethod
 from typing import Any
 
-from modeltest.consumer.log import Log
+from modeltest.consumer.hand import Hand
 from modeltest.consumer.pending import Pending
+from modeltest.consumer.stacks import position
+
+_LOOK_INTERVAL = 0.002
+"""Seconds between two looks at a thread: nothing signals that it is blocked."""
 
 
 class ConsumerError(Exception):
@@ -24,17 +29,29 @@ class Stream(ABC):
         log: the events taken and how the stream ended.
     """
 
-    def __init__(self, deadline: float) -> None:
-        self.log = Log()
+    def __init__(self, hand: Hand, deadline: float) -> None:
+        """Take `hand`, whose methods are the verbs; `deadline` is in seconds."""
+        self.log = hand.log
+        self._hand = hand
         self._deadline = deadline
+        self._latest: Pending | None = None
 
-    @abstractmethod
     def start(self, verb: str, *args: Any) -> Pending:
-        """Begin a verb of this class by name, without waiting for it."""
+        """Begin a verb of this class by name, without waiting for it.
+
+        Verbs run one after the other: one that is begun while another runs waits for its turn.
+        """
+        self._latest = Pending(self._hand.NAMES[verb], self._frames)
+        self._submit(self._latest, verb, args)
+        return self._latest
 
     @abstractmethod
-    def cancel(self) -> None:
-        """Cancel from outside: the token if `stream` takes one; async: the owning task."""
+    def cancel(self) -> BaseException | None:
+        """Cancel from outside: the token if `stream` takes one; async: the owning task.
+
+        Without either, the stream is closed as its consumer would. Cancelling a task only asks
+        it to end; the verb that it runs, or the next one, returns the CancelledError.
+        """
 
     @property
     @abstractmethod
@@ -42,31 +59,40 @@ class Stream(ABC):
         """Whether `cancel` needs no help of the consumer: by a token, or by the task."""
 
     @property
-    @abstractmethod
     def is_generator(self) -> bool:
         """Whether the opened stream is a plain generator, which no other thread can close."""
+        return self._hand.is_generator
 
     @property
-    @abstractmethod
     def has_close(self) -> bool:
         """Whether the opened stream can be closed."""
+        return self._hand.has_close
+
+    @property
+    def is_manager(self) -> bool:
+        """Whether the opened stream is a context manager itself."""
+        return self._hand.is_manager
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the verb begun last has not come back yet."""
+        return self._latest is not None and not self._latest.done
 
     @property
     @abstractmethod
-    def is_manager(self) -> bool:
-        """Whether the opened stream is a context manager itself."""
-
-    @abstractmethod
-    def position(self) -> object:
-        """Return a mark of where the consumer's side is; unchanged while it is blocked."""
+    def thread(self) -> threading.Thread:
+        """The thread on which the adapter runs."""
 
     @abstractmethod
     def close_from_elsewhere(self) -> Pending:
-        """Begin to close the stream from another thread than the one that reads it."""
+        """Begin to close the stream from another thread, or task, than the one that reads it."""
 
     @abstractmethod
     def release(self) -> None:
-        """End the consumer's side; what hangs is left behind."""
+        """Let go of the stream and end the consumer's side; what hangs is left behind.
+
+        It does not wait; `Consumer.stop` does. Harmless if it is done twice.
+        """
 
     def open(self) -> BaseException | None:
         """Ask the model for the stream."""
@@ -107,12 +133,20 @@ class Stream(ABC):
     def settle(self, seconds: float) -> bool:
         """Wait until the consumer's side stands still, blocked; return whether it does."""
         until = time.monotonic() + seconds
-        still, mark = 0, self.position()
+        still, mark = 0, position(self.thread)
         while still < 3 and time.monotonic() < until:
-            time.sleep(0.002)  # between two looks at a thread: nothing signals "blocked"
-            last, mark = mark, self.position()
+            time.sleep(_LOOK_INTERVAL)
+            last, mark = mark, position(self.thread)
             still = still + 1 if mark == last else 0
         return still >= 3
 
     def _do(self, verb: str, *args: Any) -> BaseException | None:
         return self.start(verb, *args).wait(self._deadline)
+
+    @abstractmethod
+    def _submit(self, pending: Pending, verb: str, args: tuple[Any, ...]) -> None:
+        """Let the consumer's side run a method of the hand, and finish `pending`."""
+
+    @abstractmethod
+    def _frames(self) -> list[str]:
+        """Return where the adapter stands."""

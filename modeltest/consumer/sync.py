@@ -5,191 +5,173 @@ from __future__ import annotations
 import contextlib
 import inspect
 import queue
-from collections.abc import Callable
+import threading
 from typing import Any
 
+from modeltest.backend import KitThread
+from modeltest.consumer.hand import Hand
 from modeltest.consumer.log import Log
 from modeltest.consumer.pending import Pending
-from modeltest.consumer.stacks import position, stack
+from modeltest.consumer.stacks import stack
 from modeltest.consumer.stream import ConsumerError, Stream
-from modeltest.consumer.threads import kit_thread, unwind
+from modeltest.consumer.threads import unwind
 from modeltest.contract import CancelToken, Request
+
+_Job = tuple[Pending, str, tuple[Any, ...]]
 
 
 class SyncStream(Stream):
     """A stream of a `Model`, read on a thread of its own."""
 
     def __init__(self, model: Any, request: Request, deadline: float) -> None:
-        super().__init__(deadline)
-        self._token = CancelToken() if takes_cancel(model) else None
-        self._hand = _Hand(model, request, self._token, self.log)
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread = kit_thread(_work, self._jobs, name="modeltest consumer")
-        self._pending: Pending | None = None
+        """Prepare; each operation may take `deadline` seconds."""
+        token = CancelToken() if takes_cancel(model) else None
+        super().__init__(SyncHand(model, request, Log(), token), deadline)
+        self._takes_token = token is not None
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread = KitThread(_work, self._jobs, self._hand, name="modeltest consumer")
         self._thread.start()
 
-    def start(self, verb: str, *args: Any) -> Pending:
-        """Begin a verb on the consumer's thread."""
-        thread, hand, log = self._thread, self._hand, self.log
-        pending = Pending(_NAMES.get(verb, verb), lambda: stack(thread.ident))
-        self._pending = pending
-        self._jobs.put(lambda: _perform(pending, log, lambda: getattr(hand, verb)(*args)))
-        return pending
+    def cancel(self) -> BaseException | None:
+        """Cancel the token; without one, close the stream as its consumer would.
 
-    def cancel(self) -> None:
-        """Cancel the token; without one, close the stream as its consumer would."""
-        if self._token is not None:
-            self._token.cancel()
-        else:
-            self.close()
+        Returns:
+            What the adapter's callback, or its `close()`, raised.
+
+        Raises:
+            Hang: it did not return.
+        """
+        if not self._takes_token:
+            return self.close()
+        return self._beside("cancel", "cancel()").wait(self._deadline)
 
     @property
     def takes_token(self) -> bool:
         """Whether `stream` has a parameter `cancel`."""
-        return self._token is not None
+        return self._takes_token
 
     @property
-    def is_generator(self) -> bool:
-        """Whether the stream is a generator."""
-        return inspect.isgenerator(self._hand.stream)
-
-    @property
-    def has_close(self) -> bool:
-        """Whether the stream has `close()`."""
-        return callable(getattr(self._hand.stream, "close", None))
-
-    @property
-    def is_manager(self) -> bool:
-        """Whether the stream has `__enter__`."""
-        return hasattr(type(self._hand.stream), "__enter__")
-
-    def position(self) -> object:
-        """Return where the consumer's thread stands."""
-        return position(self._thread.ident)
+    def thread(self) -> threading.Thread:
+        """The stream's own."""
+        return self._thread
 
     def close_from_elsewhere(self) -> Pending:
         """Begin `close()` on one more thread."""
-        hand, log = self._hand, self.log
-        thread = kit_thread(
-            lambda: _perform(pending, log, hand.close_only), name="modeltest canceller"
-        )
-        pending = Pending("close() from another thread", lambda: stack(thread.ident))
-        thread.start()
-        return pending
+        return self._beside("close_only", "close() from another thread")
 
     def release(self) -> None:
         """End the consumer's thread, or ask it to end where it hangs."""
-        self._jobs.put(self._hand.drop)
         self._jobs.put(None)
-        if self._pending is not None and not self._pending.done:
+        if self.hangs:
             unwind(self._thread)
-        else:
-            self._thread.join(self._deadline)
+
+    def _beside(self, verb: str, name: str) -> Pending:
+        """Begin a verb on a thread of its own: it may block where the reader does."""
+        pending = Pending(name, lambda: stack(thread))
+        thread = KitThread(_perform, self._hand, pending, verb, (), name="modeltest canceller")
+        thread.start()
+        return pending
+
+    def _submit(self, pending: Pending, verb: str, args: tuple[Any, ...]) -> None:
+        self._jobs.put((pending, verb, args))
+
+    def _frames(self) -> list[str]:
+        return stack(self._thread)
 
 
-_NAMES = {
-    "open": "stream()",
-    "take": "next()",
-    "drain": "iterating to the end",
-    "close": "close()",
-    "within": "the with-block",
-    "drop": "dropping the stream",
-    "leave_loop": "leaving the loop",
-}
+class SyncHand(Hand):
+    """The verbs: what an agent loop's own code would do."""
 
-
-class _Hand:
-    """The verbs, run on the consumer's thread: what an agent loop's own code would do."""
-
-    def __init__(self, model: Any, request: Request, token: CancelToken | None, log: Log) -> None:
-        self.stream: Any = None
-        self._iterator: Any = None
-        self._model = model
-        self._request = request
+    def __init__(self, model: Any, request: Request, log: Log, token: CancelToken | None) -> None:
+        """Prepare; `token` is handed to the model if there is one."""
+        super().__init__(model, request, log)
         self._token = token
-        self._log = log
 
     def open(self) -> None:
-        if self._token is None:
-            self.stream = self._model.stream(self._request)
-        else:
-            self.stream = self._model.stream(self._request, cancel=self._token)
+        """Ask for the stream."""
+        extra = {} if self._token is None else {"cancel": self._token}
+        self._hold(self._model.stream(self._request, **extra), "close", "__enter__")
+        self.is_generator = inspect.isgenerator(self.stream)
 
     def take(self, count: int) -> None:
-        with self._logged():
+        """Take up to `count` events."""
+        try:
             if self._iterator is None:
                 self._iterator = iter(self.stream)
             for _ in range(count):
                 try:
                     event = next(self._iterator)
                 except StopIteration:
-                    self._log.end()
+                    self.log.end()
                     return
-                self._log.add(event)
+                self.log.add(event)
+        except BaseException as error:
+            self.log.fail(error)
+            self._iterator = None
+            raise
 
     def drain(self) -> None:
-        while not self._log.ended:
+        """Take events until the stream ends."""
+        while not self.log.ended:
             self.take(64)
 
-    def leave_loop(self) -> None:
-        self._iterator = None
-
     def close(self) -> None:
+        """Leave the loop, and close."""
         self._iterator = None
         self.stream.close()
 
     def close_only(self) -> None:
+        """Close, while another thread may be in the loop."""
         self.stream.close()
 
-    def drop(self) -> None:
-        self._iterator = self.stream = None
+    def cancel(self) -> None:
+        """Cancel the token."""
+        if self._token is not None:
+            self._token.cancel()
 
-    def within(
-        self,
-        own_manager: bool,  # noqa: FBT001 - called by name of the verb
-        count: int,
-        leave_by: str,
-    ) -> None:
+    def drop(self) -> None:
+        """Let go of the stream, and of the token, whose callbacks may know it."""
+        self._token = None
+        super().drop()
+
+    def within(self, own_manager: bool, count: int, leave_by: str) -> None:  # noqa: FBT001 - a verb
+        """Use the stream in a with-block."""
         manager = self.stream if own_manager else contextlib.closing(self.stream)
         with manager as stream:
-            iterator = iter(stream)
-            for _, event in zip(range(count), iterator, strict=False):
-                self._log.add(event)
-                if leave_by == "break" and len(self._log.events) == count:
+            for event in stream:
+                self.log.add(event)
+                if len(self.log.events) == count:
                     break
-            del iterator  # as `for … break` lets go of it
             if leave_by == "error":
                 raise ConsumerError("the loop body raised")
-
-    @contextlib.contextmanager
-    def _logged(self) -> Any:
-        try:
-            yield
-        except BaseException as error:
-            self._log.fail(error)
-            self._iterator = None
-            raise
 
 
 def takes_cancel(model: Any) -> bool:
     """Tell whether `model.stream` has a parameter named `cancel`."""
     try:
         return "cancel" in inspect.signature(model.stream).parameters
-    except (AttributeError, TypeError, ValueError):
+    except Exception:  # no signature, or an attribute that raises when it is looked up
         return False
 
 
-def _work(jobs: queue.SimpleQueue[Callable[[], None] | None]) -> None:
-    while (job := jobs.get()) is not None:
-        job()
-        del job  # else the last job would keep its stream alive until the next one comes
+def _work(jobs: queue.SimpleQueue[_Job | None], hand: Hand) -> None:
+    """Run the verbs of one stream one after the other, as the thread of its consumer."""
+    over = False
+    while not over:
+        # The SystemExit of `unwind` may come when the verb that hung has just returned.
+        with contextlib.suppress(SystemExit):
+            job = jobs.get()
+            over = job is None
+            if job is not None:
+                _perform(hand, *job)
+    hand.drop()
 
 
-def _perform(pending: Pending, log: Log, action: Callable[[], None]) -> None:
+def _perform(hand: Hand, pending: Pending, verb: str, args: tuple[Any, ...]) -> None:
     """Run one verb; whatever the adapter raises, even SystemExit, is its outcome."""
     try:
-        action()
+        getattr(hand, verb)(*args)
     except BaseException as error:
-        pending.finish(log.kept(error))
+        pending.finish(hand.log.kept(error))
     else:
         pending.finish(None)

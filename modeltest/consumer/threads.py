@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import concurrent.futures.thread
 import ctypes
+import sys
 import threading
+import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
-from typing import Any
 
-_kit_threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
-
-
-def kit_thread(target: Callable[..., object], *args: Any, name: str) -> threading.Thread:
-    """Return a daemon thread, not started, that is not taken for one of the adapter's."""
-    thread = threading.Thread(target=target, args=args, name=name, daemon=True)
-    _kit_threads.add(thread)
-    return thread
+from modeltest.backend import KitThread
 
 
 def is_kit_thread(thread: threading.Thread) -> bool:
     """Tell whether the kit started `thread`."""
-    return thread in _kit_threads or thread.name.startswith("modeltest backend")
+    return isinstance(thread, KitThread)
 
 
 def other_threads() -> set[threading.Thread]:
@@ -30,23 +25,45 @@ def other_threads() -> set[threading.Thread]:
 
 
 def unwind(thread: threading.Thread) -> None:
-    """Ask a thread that hangs to end, by raising SystemExit in it.
+    """Ask a thread that computes for ever to end, by raising SystemExit in it.
 
-    It works for a loop without I/O, which would otherwise slow down all that follows; a
-    thread blocked in a system call gets it when the call returns. Only CPython can do this;
-    elsewhere the thread is simply left behind.
+    It would otherwise slow down all that follows. A thread that is blocked, in a system call
+    or on a lock, is left behind: it costs nothing, and would not notice. Only CPython can do
+    this, and only where a thread's own clock can be read; elsewhere nothing is done.
     """
     raise_in = getattr(getattr(ctypes, "pythonapi", None), "PyThreadState_SetAsyncExc", None)
-    if raise_in is not None and thread.ident is not None and thread.is_alive():
+    if raise_in is None or sys.gettrace() is not None or sys.getprofile() is not None:
+        # CPython 3.11 goes round in circles in every traced thread until the exception has
+        # been raised in its own: under coverage or a debugger that could be for ever.
+        return
+    if thread.ident is not None and _computes(thread):
         raise_in(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
+
+
+def _computes(thread: threading.Thread, looks: int = 5) -> bool:
+    """Tell whether a thread uses the processor, by its own clock."""
+    clock_of = getattr(time, "pthread_getcpuclockid", None)
+    if clock_of is None:
+        return False
+    try:
+        clock = clock_of(thread.ident)
+        before = time.clock_gettime(clock)
+        for _ in range(looks):
+            time.sleep(0.005)  # nothing else tells a busy thread from a blocked one
+            if time.clock_gettime(clock) - before > 0.001:
+                return thread.is_alive()
+    except OSError:
+        pass  # it has ended
+    return False
 
 
 @contextmanager
 def threads_as_daemons() -> Iterator[None]:
-    """Let every thread started inside the block be a daemon.
+    """Let no thread started inside the block keep the process from exiting.
 
     An adapter may leave a thread blocked for ever. The interpreter waits for such a thread
-    at its end unless it is a daemon, and the author's test run would never exit.
+    at its end unless it is a daemon, and the author's test run would never exit. It waits for
+    the threads of every `ThreadPoolExecutor` too, daemons or not.
     """
     global _blocks  # noqa: PLW0603 - several checks may run side by side
     with _lock:
@@ -59,14 +76,27 @@ def threads_as_daemons() -> Iterator[None]:
             _blocks -= 1
             if not _blocks:
                 threading.Thread.start = _start  # type: ignore[method-assign]
+                _forget_executors()
 
 
 _lock = threading.Lock()
 _blocks = 0
 _start = threading.Thread.start
+_started: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 def _start_as_daemon(thread: threading.Thread) -> None:
-    if not thread.daemon:
+    if thread.ident is None:  # else it was started before, which start() complains about
         thread.daemon = True
+        _started.add(thread)
     _start(thread)
+
+
+def _forget_executors() -> None:
+    """Keep `concurrent.futures` from joining the threads started inside the block at exit."""
+    joined: MutableMapping[threading.Thread, object] = getattr(
+        concurrent.futures.thread, "_threads_queues", {}
+    )
+    for thread in tuple(_started):
+        joined.pop(thread, None)
+    _started.clear()

@@ -156,6 +156,15 @@ class Assembler:
                     f"expected TextDelta, ReasoningDelta, ToolCallDelta or Finish, got {event!r}"
                 )
 
+    def message(self) -> Message:
+        """Return the message so far, whether or not the turn has ended, or ended well.
+
+        Raises:
+            TruncatedToolArgumentsError: a call's arguments are no JSON object.
+        """
+        parts = (part.tool_use() if isinstance(part, _Call) else part for part in self._parts)
+        return Message("assistant", tuple(parts))
+
     def turn(self) -> Turn:
         """Return the turn, now that the events have ended.
 

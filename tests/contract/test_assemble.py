@@ -486,6 +486,27 @@ class TestAssembler(unittest.TestCase):
         self.assertEqual(assembler.turn().message.text, "half and half")
         self.assertEqual(assembler.turn(), assembler.turn())
 
+    def test_the_message_so_far_needs_no_finish(self) -> None:
+        assembler = Assembler()
+        self.assertEqual(assembler.message(), Message("assistant", ()))
+        assembler.add(TextDelta("half"))
+        assembler.add(ToolCallDelta(0, "a", "one", '{"x": 1}'))
+        self.assertEqual(
+            assembler.message(), Message("assistant", (Text("half"), ToolUse("a", "one", {"x": 1})))
+        )
+
+    def test_the_message_does_not_ask_how_the_turn_ended(self) -> None:
+        assembler = Assembler()
+        assembler.add(TextDelta("half"))
+        assembler.add(Finish("length"))
+        self.assertEqual(assembler.message().text, "half")
+
+    def test_the_message_so_far_holds_no_half_call(self) -> None:
+        assembler = Assembler()
+        assembler.add(ToolCallDelta(0, "a", "one", '{"x": '))
+        with self.assertRaises(TruncatedToolArgumentsError):
+            assembler.message()
+
     def test_two_assemblers_share_nothing(self) -> None:
         first, second = Assembler(), Assembler()
         first.add(ToolCallDelta(0, "a", "one"))

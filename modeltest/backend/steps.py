@@ -1,7 +1,6 @@
-"""Scripts: what the backend answers, as values.
+"""The steps of a script: every way a body can be sent, and can end.
 
-A `Response` is a status, headers and a tuple of steps. A step is anything with
-`play(stage)`; those here cover every way a body can be sent and can end.
+A step is anything with `play(stage)`.
 """
 
 from __future__ import annotations
@@ -10,21 +9,17 @@ import itertools
 import selectors
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol
 
 from modeltest.backend.progress import Progress
 from modeltest.backend.stage import Stage
 
+_MOMENT = 0.01
+"""Seconds; after that long without being able to send, the peer counts as blocked once more."""
 
-class Framing(StrEnum):
-    """How the body is delimited."""
 
-    CHUNKED = "chunked"
-    LENGTH = "length"
-    """By Content-Length."""
-    CLOSE = "close"
-    """By the end of the connection, as in HTTP/1.0."""
+_SMALL = 2048
+"""Bytes for which there is room where a socket can be written to."""
 
 
 class Step(Protocol):
@@ -85,6 +80,8 @@ class Repeat:
 class Flood:
     """Send `make(0)`, `make(1)`, … as fast as the peer takes them, up to a limit.
 
+    A large event is sent in several writes, each small enough not to be held up.
+
     While the peer takes nothing, `Exchange.blocked` counts the moments.
 
     Attributes:
@@ -98,17 +95,18 @@ class Flood:
     def play(self, stage: Stage) -> None:
         """Send until the limit is reached, then stall."""
         stage.shrink_send_buffer()
-        index = 0
+        indices = itertools.count()
         with selectors.DefaultSelector() as selector:
             selector.register(stage.socket, selectors.EVENT_WRITE)
             while stage.exchange.sent_bytes < self.limit:
-                if not selector.select(0.01):
-                    stage.count_blocked()
-                    continue
-                stage.write(self.make(index))
+                event = self.make(next(indices))
+                for start in range(0, len(event), _SMALL):
+                    while not selector.select(_MOMENT):
+                        stage.count_blocked()
+                    stage.write(event[start : start + _SMALL])
                 stage.count_events(1)
-                index += 1
-        stage.wait(lambda: False)
+        stage.exchange.wake()
+        Stall().play(stage)
 
 
 @dataclass(frozen=True)
@@ -138,11 +136,8 @@ class Await:
 
     def play(self, stage: Stage) -> None:
         """Wait for the consumer, the peer's leaving or the backend's end."""
-        self.progress.listen(stage.exchange.wake)
-        try:
+        with self.progress.heard_by(stage.exchange.wake):
             stage.wait(lambda: self.progress.count >= self.count, self.at_most)
-        finally:
-            self.progress.unlisten(stage.exchange.wake)
 
 
 @dataclass(frozen=True)
@@ -181,7 +176,7 @@ class CloseInsideChunk:
 
     def play(self, stage: Stage) -> None:
         """Send the half chunk and close."""
-        stage.write_raw(b"%x\r\n%b" % (len(self.data) + self.missing, self.data))
+        stage.write_half_chunk(self.data, self.missing)
         stage.close()
 
 
@@ -192,47 +187,6 @@ class Reset:
     def play(self, stage: Stage) -> None:
         """Reset it."""
         stage.reset()
-
-
-@dataclass(frozen=True)
-class SendHead:
-    """Write the status line and headers; the backend plays it before a response's steps."""
-
-    data: bytes
-
-    def play(self, stage: Stage) -> None:
-        """Write them."""
-        stage.write_raw(self.data)
-
-
-@dataclass(frozen=True)
-class Response:
-    """The script for one request.
-
-    Attributes:
-        steps: what is done once the head is sent. When they are over and did not end the
-            body themselves, it is ended as its framing demands.
-        status: HTTP status.
-        content_type: the Content-Type header, or None for none.
-        headers: more headers.
-        framing: how the body is delimited.
-        length: with `Framing.LENGTH`, the Content-Length to claim; None means the true one.
-        before: steps played before the status line.
-    """
-
-    steps: tuple[Step, ...] = ()
-    status: int = 200
-    content_type: str | None = "text/event-stream"
-    headers: tuple[tuple[str, str], ...] = ()
-    framing: Framing = Framing.CHUNKED
-    length: int | None = None
-    before: tuple[Step, ...] = ()
-
-    def body_length(self) -> int:
-        """The Content-Length to claim, in bytes."""
-        if self.length is not None:
-            return self.length
-        return sum(len(step.data) for step in self.steps if isinstance(step, Send))
 
 
 def writes(data: bytes, size: int) -> Send:

@@ -1,0 +1,1 @@
+"""The documentation. A package only so that the examples are found by one name everywhere."""

@@ -1,0 +1,101 @@
+"""How Sphinx builds the documentation: `sphinx-build -W -n -b html docs docs/_build/html`."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent))  # the checkout, whether or not it is installed
+
+import modeltest  # noqa: E402 - found by the line above
+from modeltest.checks import ALL, Check  # noqa: E402
+
+project = "modeltest"
+author = "the modeltest contributors"
+copyright = author  # noqa: A001 - Sphinx's name for it
+version = release = modeltest.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build", "_generated", "examples"]
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 3
+
+html_theme = "furo"
+html_title = f"modeltest {version}"
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+napoleon_use_rtype = False
+# Docstrings are read in a terminal too: single backticks, and they mean code.
+default_role = "code"
+nitpick_ignore_regex = [
+    # Names of other packages: nothing of theirs can be linked offline.
+    ("py:.*", r"(?!modeltest\b).*"),
+    # Types in signatures that are no public names.
+    ("py:.*", r".*\._\w+"),
+    ("py:class", r"modeltest\.transports\.ledger\.Socket"),
+]
+
+
+def checks_page(checks: Iterable[Check]) -> str:
+    """Return Markdown that describes each of `modeltest.checks.ALL`, a heading a group."""
+    lines: list[str] = []
+    for group, members in itertools.groupby(checks, key=lambda check: check.group):
+        lines += [f"## {group}", ""]
+        for check in members:
+            lines += [*check_entry(check), ""]
+    return "\n".join(lines)
+
+
+def check_entry(check: Check) -> list[str]:
+    """Return the lines that describe one check."""
+    needs = f" · needs {', '.join(f'`{name}`' for name in check.needs)}" if check.needs else ""
+    return [
+        f"### {check.id}",
+        "",
+        f"`{check.method}` · {check.level}{needs}",
+        "",
+        f"**{check.requirement}**",
+        "",
+        check.why,
+        "",
+        f"*Fix:* {check.fix}",
+    ]
+
+
+def generate_pages() -> None:
+    """Write what pages include from the code, so that it cannot differ from the code."""
+    generated = DOCS / "_generated"
+    generated.mkdir(exist_ok=True)
+    (generated / "checks.md").write_text(checks_page(ALL), encoding="utf-8")
+
+
+def mark_code(
+    _app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]
+) -> None:
+    """Make code of the indented blocks in a docstring, which carry no mark-up for Sphinx.
+
+    Such a block follows a paragraph and a blank line; the contents of a section such as
+    "Raises:" follow its heading at once.
+    """
+    marked: list[str] = []
+    text = ""
+    for line in lines:
+        if line.startswith(" ") and marked and not marked[-1] and text[:1] not in ("", " ", "-"):
+            marked += ["::", ""]
+        marked.append(line)
+        text = line or text
+    lines[:] = marked
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    # Before napoleon (at 500), which indents what it writes.
+    app.connect("autodoc-process-docstring", mark_code, priority=400)
+
+
+generate_pages()

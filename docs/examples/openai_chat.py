@@ -1,0 +1,104 @@
+"""OpenAI Chat Completions over requests, as a generator: the shortest complete adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import requests
+from requests.auth import AuthBase
+from urllib3.exceptions import HTTPError
+
+from modeltest import ConfigError, Event, Request
+
+from .http_body import HTTPBody
+from .http_errors import expect_event_stream, unreachable
+from .openai_chat_request import chat_request
+from .openai_chat_turn import ChatTurn
+from .read_turn import read_turn
+
+
+class OpenAIChatModel:
+    """A model behind `base_url`. Keeps nothing between streams, so many may run at once."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: str,
+        model: str = "gpt-4o-mini",
+        session: requests.Session | None = None,
+        connect_timeout: float = 10.0,
+        idle_timeout: float | None = None,
+    ) -> None:
+        """Name the provider; nothing is sent yet.
+
+        Args:
+            base_url: what precedes `/chat/completions`.
+            api_key: the secret; no error and no repr holds it.
+            model: the provider's name of the model.
+            session: connections, proxies, certificates; a fresh one by default.
+            connect_timeout: seconds until the connection has to stand.
+            idle_timeout: seconds without a byte after which the turn fails; None waits, as
+                a model may think for minutes.
+
+        Raises:
+            ConfigError: the key holds characters that no header may hold.
+        """
+        if not (api_key.isascii() and api_key.isprintable()):
+            raise ConfigError("expected an API key of printable ASCII characters")
+        self._url = base_url.rstrip("/") + "/chat/completions"
+        self._api_key = api_key
+        self._model = model
+        self._session = session or requests.Session()
+        self._timeout = (connect_timeout, idle_timeout)
+
+    def stream(self, request: Request) -> Iterator[Event]:
+        """Yield the events of the answer; the request is sent when the first is asked for.
+
+        The connection is released at the end, on an error, on `close()`, and when the
+        generator is dropped. One that was never started holds none.
+
+        Raises:
+            ConfigError: before anything is sent.
+            ModelError, TruncatedToolArgumentsError: the turn failed.
+        """
+        with self.open(request) as body:
+            yield from read_turn(body, ChatTurn(secret=self._api_key))
+
+    def open(self, request: Request) -> HTTPBody:
+        """Send the request, and return the answer's body once its headers are there.
+
+        Raises:
+            ConfigError: before anything is sent.
+            ModelError: no answer, or one that is no stream; nothing is left open.
+        """
+        try:
+            response = self._session.post(
+                self._url,
+                data=chat_request(self._model, request),
+                headers={
+                    "Content-Type": "application/json",
+                    "Accept": "text/event-stream",
+                    # A compressed stream comes in blocks, not as it is written.
+                    "Accept-Encoding": "identity",
+                },
+                auth=_Bearer(self._api_key),
+                stream=True,
+                allow_redirects=False,
+                timeout=self._timeout,
+            )
+        # requests' own errors are OSErrors; some of urllib3's pass through it unchanged.
+        except (OSError, HTTPError, UnicodeError) as error:
+            raise unreachable(error) from error
+        return expect_event_stream(HTTPBody(response.raw), secret=self._api_key)
+
+
+class _Bearer(AuthBase):
+    """The key. As a header, requests would replace it by what a .netrc has for the host."""
+
+    def __init__(self, api_key: str) -> None:
+        self._api_key = api_key
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {self._api_key}"
+        return request

@@ -1,0 +1,58 @@
+"""Attaching test methods to subclasses of a test case that has none itself."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_MARK = "_by_modeltest"
+"""Tells a method attached here from the author's own."""
+
+
+def attach(cls: type, name: str, method: Callable[..., None]) -> None:
+    """Add a test method, unless the class or a base of it in the author's code has its own."""
+    if hasattr(cls, name) and not hasattr(getattr(cls, name), _MARK):
+        return
+    setattr(method, _MARK, True)
+    method.__name__ = name
+    method.__qualname__ = f"{cls.__qualname__}.{name}"
+    setattr(cls, name, method)
+
+
+def reasons_of(cls: type, attribute: str, ids: Mapping[str, str], listing: str) -> dict[str, str]:
+    """Return the attribute of a test case's class that maps checks to reasons, by their ids.
+
+    Args:
+        cls: the test case's class.
+        attribute: such as "skips".
+        ids: what a check may be called → its id.
+        listing: where the names are listed, for whoever mistyped one.
+
+    Raises:
+        TypeError: it is no mapping, names a check that does not exist, or gives no reason.
+    """
+    given = getattr(cls, attribute)
+    what = f"{cls.__name__}.{attribute}"
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{what}: expected a dict of check name → reason, got {given!r}")
+    for name, reason in given.items():
+        if name not in ids:
+            raise TypeError(f"{what} names {name!r}, which is no check; see {listing}")
+        if not isinstance(reason, str) or not reason.strip():
+            raise TypeError(f"{what}[{name!r}] needs a reason, got {reason!r}")
+    return {ids[name]: reason for name, reason in given.items()}
+
+
+def warn_at(cls: type, category: type[Warning], text: str) -> None:
+    """Warn, and point at the author's class: the kit's own line would say nothing."""
+    file, line = _place_of(cls)
+    warnings.warn_explicit(text, category, file, line, module=cls.__module__)
+
+
+def _place_of(cls: Any) -> tuple[str, int]:
+    try:
+        return inspect.getsourcefile(cls) or __file__, inspect.getsourcelines(cls)[1]
+    except (OSError, TypeError):  # it was made at run time
+        return __file__, 0

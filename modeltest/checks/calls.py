@@ -1,0 +1,198 @@
+"""calls: tool calls arrive whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from modeltest.checks.case import shown
+from modeltest.checks.check import Need, check
+from modeltest.checks.failure import Evidence, Failure
+from modeltest.checks.refusal import refusals
+from modeltest.checks.trial import Trial
+from modeltest.checks.turns import (
+    answer,
+    bodies_or_skip,
+    expect_answer,
+    reading,
+    wire_shown,
+)
+from modeltest.consumer import Log
+from modeltest.contract import Event, Finish, FinishReason, ProtocolError, ToolCallDelta
+from modeltest.wire import Body
+
+WIRE = (Need.WIRE,)
+LARGE = 1_200_000
+"""Bytes of arguments: a file written by a tool."""
+
+
+@check(
+    "calls/parallel",
+    "test_parallel_calls_are_kept_apart",
+    needs=WIRE,
+    fix="collect the fragments of each call by its own index or id, and read every entry of a "
+    "chunk's list, not only the first",
+)
+def parallel_calls_are_kept_apart(trial: Trial) -> None:
+    """Two calls in one turn keep their own arguments, however their fragments are mixed.
+
+    Arguments that run into each other call the right tool with the wrong values.
+    """
+    _try_answers(trial, bodies_or_skip(trial.subject.wire.parallel_call_bodies))
+
+
+@check(
+    "calls/index",
+    "test_call_index_is_not_identity",
+    needs=WIRE,
+    fix="begin a new call where a new id comes, whatever the index says",
+)
+def call_index_is_not_identity(trial: Trial) -> None:
+    """Two calls whose index is repeated, missing or null are still two calls.
+
+    Compatible servers send index 0 for every call, or none. By index alone two calls become
+    one, with both arguments glued together.
+    """
+    _try_answers(trial, bodies_or_skip(trial.subject.wire.index_bodies))
+
+
+@check(
+    "calls/identity",
+    "test_call_identity_is_kept",
+    needs=WIRE,
+    fix="keep the first id and name of a call; an id or name that comes again, empty or null "
+    "changes nothing",
+)
+def call_identity_is_kept(trial: Trial) -> None:
+    """An id or name repeated, empty or null on later fragments changes nothing.
+
+    Appended, the name becomes `get_weatherget_weather`; overwritten by null, the call is lost.
+    """
+    for body in bodies_or_skip(trial.subject.wire.identity_bodies):
+        with trial.case(body.name, answer(trial, body)) as case:
+            log = case.read()
+            expect_answer(body, log)
+            _expect_ids(body, log)
+
+
+@check(
+    "calls/empty",
+    "test_call_without_arguments",
+    needs=WIRE,
+    fix="read arguments that are '', null or missing as {}",
+)
+def call_without_arguments(trial: Trial) -> None:
+    """A call without arguments is one call with `{}`.
+
+    Tools without parameters are called with '', null or nothing at all.
+    """
+    _try_answers(trial, bodies_or_skip(trial.subject.wire.empty_argument_bodies))
+
+
+@check(
+    "calls/reason",
+    "test_calls_are_kept_whatever_the_reason",
+    needs=WIRE,
+    fix="let the calls that came decide, not the finish reason",
+)
+def calls_are_kept_whatever_the_reason(trial: Trial) -> None:
+    """A whole call is kept under any reason; a tool finish without a call is an error.
+
+    Several servers say stop where they call a tool. An agent that then drops the call answers
+    with nothing.
+    """
+    for body in bodies_or_skip(trial.subject.wire.tool_reason_bodies):
+        with trial.case(body.name, answer(trial, body)) as case:
+            log = case.read()
+            if body.finish is not None and _has_calls(body):
+                expect_answer(body, log)
+            else:
+                _expect_no_tool_use(body, log)
+
+
+@check(
+    "calls/invalid",
+    "test_invalid_arguments_are_an_error",
+    needs=WIRE,
+    fix="parse the arguments at the end of the turn and raise an error that names the tool; "
+    "never repair them",
+)
+def invalid_arguments_are_an_error(trial: Trial) -> None:
+    """Arguments that are no JSON object are an error that names the tool.
+
+    Repaired or defaulted, they run a tool with values that the model never gave.
+    """
+    for body in bodies_or_skip(trial.subject.wire.invalid_argument_bodies):
+        with trial.case(body.name, answer(trial, body)) as case:
+            log = case.read()
+            error = log.error if log.error is not None else _assembled_error(body, log)
+            if not isinstance(error, refusals(case)):
+                raise Failure(
+                    f"expected TruncatedToolArgumentsError or the adapter's model_error, got "
+                    f"{shown(error)}.",
+                    (wire_shown(body),),
+                )
+            if "get_weather" not in shown(error):
+                raise Failure(
+                    f"expected the error to name the tool 'get_weather', got {shown(error)}.",
+                    (wire_shown(body),),
+                )
+
+
+@check(
+    "calls/large",
+    "test_large_arguments_arrive_whole",
+    needs=WIRE,
+    fix="collect fragments in a list and join them once; set no small limit on a call",
+)
+def large_arguments_arrive_whole(trial: Trial) -> None:
+    """A megabyte of arguments arrives whole, characters of several bytes included.
+
+    A tool that writes a file has the file in its arguments.
+    """
+    _try_answers(trial, bodies_or_skip(lambda: [trial.subject.wire.large_call_body(LARGE)]))
+
+
+def _try_answers(trial: Trial, bodies: Iterable[Body]) -> None:
+    for body in bodies:
+        with trial.case(body.name, answer(trial, body)) as case:
+            expect_answer(body, case.read())
+
+
+def _has_calls(body: Body) -> bool:
+    return any(isinstance(event, ToolCallDelta) for event in body.events)
+
+
+def _assembled_error(body: Body, log: Log) -> BaseException:
+    """Return the error by which the events themselves fail in an agent loop."""
+    try:
+        got = reading(log)
+    except ProtocolError as error:
+        return error
+    raise Failure(
+        "invalid arguments were taken for a call.",
+        (Evidence("got", repr(got.calls)), wire_shown(body)),
+    )
+
+
+def _expect_ids(body: Body, log: Log) -> None:
+    wanted, got = _ids(body.events), _ids(log.events)
+    if got != wanted:
+        raise Failure(f"expected the call's id {wanted}, got {got}.", (wire_shown(body),))
+
+
+def _ids(events: Iterable[Event]) -> list[str]:
+    """Return the different ids of the calls, in the order they came."""
+    calls = (event for event in events if isinstance(event, ToolCallDelta))
+    return list(dict.fromkeys(call.id for call in calls if call.id))
+
+
+def _expect_no_tool_use(body: Body, log: Log) -> None:
+    """Expect that the turn fails, in the adapter or in the agent loop that assembles it."""
+    if log.error is not None:
+        return
+    reasons = [event.reason for event in log.events if isinstance(event, Finish)]
+    if reasons != [FinishReason.TOOL_USE]:  # this one fails in `assemble`
+        raise Failure(
+            f"a finish for tool use without a call became {reasons}; expected a protocol error.",
+            (wire_shown(body),),
+        )

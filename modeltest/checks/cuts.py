@@ -1,0 +1,208 @@
+"""truncation, where the wire says what a whole answer is: every cut of every body."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from modeltest.backend import Progress, Response, Step
+from modeltest.checks.bodies import body_reader
+from modeltest.checks.case import Case
+from modeltest.checks.check import Need, check
+from modeltest.checks.failure import Evidence, Failure
+from modeltest.checks.refusal import expect_refusal, expect_refused
+from modeltest.checks.scripts import (
+    close_delimited,
+    ended_cleanly,
+    inside_chunk,
+    reset,
+    short_of_length,
+    without_last_chunk,
+)
+from modeltest.checks.trial import Trial
+from modeltest.checks.turns import (
+    Reading,
+    answer,
+    bodies_or_skip,
+    expect_answer,
+    reading,
+    sends,
+    wire_shown,
+)
+from modeltest.consumer import Log
+from modeltest.contract import FinishReason, ProtocolError
+from modeltest.wire import Body
+
+WIRE = (Need.WIRE,)
+END_OF_TURN = (
+    "give the Finish only once the provider's own end of turn was read whole; a body that ends "
+    "before it fails, whatever came until then"
+)
+
+
+@check(
+    "truncation/boundaries",
+    "test_every_event_boundary_is_an_error",
+    needs=WIRE,
+    fix=END_OF_TURN,
+)
+def every_event_boundary_is_an_error(trial: Trial) -> None:
+    """An answer that ends between two events is an error, in whichever way it ends.
+
+    Between events is where servers die. Nothing is torn there, and only the missing end of
+    the turn shows.
+    """
+    for body in trial.subject.wire.bodies():
+        for number in range(len(body.incomplete_prefixes())):
+            steps = sends(body)[:number]
+            _try_endings(trial, f"{body.name}, after {number} events", steps, body)
+
+
+@check(
+    "truncation/prefix",
+    "test_every_prefix_is_an_error_or_the_same_turn",
+    needs=WIRE,
+    fix=END_OF_TURN,
+)
+def every_prefix_is_an_error_or_the_same_turn(trial: Trial) -> None:
+    """An answer cut at any byte is an error, or the same turn as the whole one.
+
+    Official readers took between 490 and 1,038 of about 1,000 cut answers for whole but
+    different ones.
+    """
+    for body in trial.subject.wire.prefix_bodies():
+        with trial.case(body.name, answer(trial, body)) as case:
+            whole = expect_answer(body, case.read())
+            with body_reader(case, trial.subject.wire.content_type) as read:
+                for length in range(len(body.data)):
+                    log = read(body.data[:length])
+                    _expect_error_or_same(case, body, length, whole, log)
+
+
+@check(
+    "truncation/arguments",
+    "test_truncated_tool_call_is_an_error",
+    needs=WIRE,
+    fix="parse the arguments once, when the turn has ended; what does not parse is an error, "
+    "whatever the finish reason says",
+)
+def truncated_tool_call_is_an_error(trial: Trial) -> None:
+    """A tool call whose arguments are cut is never a complete call.
+
+    Repaired, defaulted to `{}` or cut at a number's digit, it runs a tool with values that
+    nobody gave: `{"days": 3` of `{"days": 30}`.
+    """
+    for body in bodies_or_skip(trial.subject.wire.cut_argument_bodies):
+        progress = Progress()
+        for how, response in _two_ends(trial, body, progress).items():
+            with trial.case(f"{body.name}, {how}", response) as case:
+                _expect_no_call(case, body, case.read(progress))
+
+
+@check(
+    "truncation/good-endings",
+    "test_complete_endings_are_accepted",
+    needs=WIRE,
+    fix="accept each ending that the provider calls complete; be strict about the end of the "
+    "turn, not about what may follow it",
+)
+def complete_endings_are_accepted(trial: Trial) -> None:
+    """Every ending that the format calls complete gives the turn.
+
+    The other side of the coin: an adapter that calls whole answers cut is no use either.
+    """
+    for body in bodies_or_skip(trial.subject.wire.good_endings):
+        with trial.case(body.name, answer(trial, body)) as case:
+            expect_answer(body, case.read())
+        response = _typed(close_delimited(sends(body)), trial.subject.wire.content_type)
+        with trial.case(f"{body.name}, close-delimited", response) as case:
+            expect_answer(body, case.read())
+
+
+# Judging cuts
+
+
+def _expect_error_or_same(case: Case, body: Body, length: int, whole: Reading, log: Log) -> None:
+    evidence = (Evidence("cut", _around(body.data, length)), Evidence("whole", repr(whole)))
+    what = f"the answer cut after {length} of {len(body.data)} bytes"
+    if log.error is not None:
+        expect_refusal(case, log, what, *evidence)
+        return
+    try:
+        got = reading(log)
+    except ProtocolError:
+        return  # the agent loop learns of it when it assembles the turn
+    if got.finish is None:
+        return
+    # Usage may come after the end of the turn, and so be cut off.
+    if (got.text, got.calls, str(got.finish.reason)) != _essence(whole):
+        raise Failure(
+            f"{what} was taken for a finished answer, and another one.",
+            (*evidence, Evidence("got", repr(got))),
+        )
+
+
+def _essence(whole: Reading) -> tuple[object, ...]:
+    reason = str(whole.finish.reason) if whole.finish is not None else ""
+    return whole.text, whole.calls, reason
+
+
+def _around(data: bytes, length: int) -> str:
+    return f"{data[max(0, length - 60) : length]!r} | {data[length : length + 40]!r}"
+
+
+# Endings
+
+
+def _try_endings(trial: Trial, name: str, steps: tuple[Step, ...], body: Body) -> None:
+    content_type = trial.subject.wire.content_type
+    taken = 0
+    for how, end in {
+        "ended cleanly": ended_cleanly,
+        "close-delimited": close_delimited,
+        "closed before the last chunk": without_last_chunk,
+        "closed inside a chunk": inside_chunk,
+        "short of its Content-Length": short_of_length,
+    }.items():
+        with trial.case(f"{name}, {how}", _typed(end(steps), content_type)) as case:
+            log = case.read()
+            taken = len(log.events)
+            expect_refusal(case, log, "an answer that ended between two events", wire_shown(body))
+    progress = Progress()
+    with trial.case(f"{name}, reset", _typed(reset(steps, progress, taken), content_type)) as case:
+        expect_refused(case, "an answer reset between two events", progress, wire_shown(body))
+
+
+def _two_ends(trial: Trial, body: Body, progress: Progress) -> dict[str, Response]:
+    """Return the body ended cleanly, and reset once the consumer can have nothing more."""
+    steps = sends(body)
+    content_type = trial.subject.wire.content_type
+    ends = {"ended cleanly": ended_cleanly(steps)}
+    if body.finish is None:
+        texts = len(body.events)
+        ends["reset"] = reset(steps, progress, texts)
+    return {how: _typed(response, content_type) for how, response in ends.items()}
+
+
+def _typed(response: Response, content_type: str) -> Response:
+    return replace(response, content_type=content_type)
+
+
+def _expect_no_call(case: Case, body: Body, log: Log) -> None:
+    """Expect that the turn fails, in the adapter or in the agent loop that assembles it."""
+    if log.error is not None:
+        expect_refusal(case, log, f"a cut call ({body.name})", wire_shown(body))
+        return
+    try:
+        got = reading(log)
+    except ProtocolError:
+        return
+    if got.finish is not None and str(got.finish.reason) != FinishReason.LENGTH:
+        raise Failure(
+            "a turn whose call was cut was taken for a finished answer.",
+            (Evidence("got", repr(got)), wire_shown(body)),
+        )
+    if got.calls and got.finish is not None:
+        raise Failure(
+            "a call was given although its arguments were cut.",
+            (Evidence("got", repr(got)), wire_shown(body)),
+        )

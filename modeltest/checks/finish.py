@@ -1,0 +1,224 @@
+"""finish: one, last, true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from modeltest.checks.case import shown
+from modeltest.checks.check import Need, check
+from modeltest.checks.failure import Evidence, Failure
+from modeltest.checks.refusal import refusals
+from modeltest.checks.trial import Trial
+from modeltest.checks.turns import (
+    answer,
+    bodies_or_skip,
+    expect_answer,
+    expect_meaning,
+    expect_one_finish,
+    wire_shown,
+)
+from modeltest.consumer import Log
+from modeltest.contract import Finish, Usage, check_finish
+from modeltest.wire import Body, CannotSpell
+
+WIRE = (Need.WIRE,)
+FINISH_LAST = (
+    "remember the reason when it comes, read on to the end of the turn, then give the one Finish"
+)
+
+
+@check("finish/once-last", "test_finish_is_once_and_last", needs=WIRE, fix=FINISH_LAST)
+def finish_is_once_and_last(trial: Trial) -> None:
+    """A whole turn gives exactly one Finish, last; after an error nothing comes.
+
+    An agent loop acts on the Finish. A second one runs the tools twice, and what follows one
+    is lost.
+    """
+    wire = trial.subject.wire
+    for body in wire.bodies():
+        with trial.case(body.name, answer(trial, body)) as case:
+            log = case.read()
+            if log.error is not None:
+                raise Failure(f"a whole answer raised {shown(log.error)}.", (wire_shown(body),))
+            _expect_sound(expect_one_finish(log))
+    for body in _or_nothing(wire.error_bodies):
+        with trial.case(body.name, answer(trial, body)) as case:
+            stream = case.open()
+            stream.drain()
+            taken = len(stream.log.events)
+            if stream.log.error is not None:
+                stream.take(1)
+            if len(stream.log.events) > taken:
+                raise Failure(f"after its error the stream gave {stream.log.events[taken]!r}.")
+
+
+@check(
+    "finish/reasons",
+    "test_finish_reasons_are_mapped",
+    needs=WIRE,
+    fix="map each of the provider's reasons, and keep its word in Finish.raw",
+)
+def finish_reasons_are_mapped(trial: Trial) -> None:
+    """Every finish reason of the provider becomes its neutral reason, its own word kept.
+
+    Length or filtered reported as stop makes half an answer a whole one.
+    """
+    for body in bodies_or_skip(trial.subject.wire.reason_bodies):
+        with trial.case(f"reason {body.name}", answer(trial, body)) as case:
+            _expect_raw(body, case.read())
+
+
+@check(
+    "finish/unknown",
+    "test_unknown_finish_reason_is_passed_through",
+    needs=WIRE,
+    fix="where the provider's word is not known: Finish(reason=word, raw=word)",
+)
+def unknown_finish_reason_is_passed_through(trial: Trial) -> None:
+    """A finish reason that nobody knows is passed through, the text kept.
+
+    Providers add reasons without notice. One taken for stop hides what happened; one that
+    raises loses the answer.
+    """
+    for body in bodies_or_skip(lambda: [trial.subject.wire.unknown_reason_body()]):
+        with trial.case("", answer(trial, body)) as case:
+            finish = _expect_raw(body, case.read())
+            if finish.reason != finish.raw:
+                raise Failure(
+                    f"expected reason == raw, got {finish.reason!r} and {finish.raw!r}.",
+                    (wire_shown(body),),
+                )
+
+
+@check(
+    "finish/absent",
+    "test_absent_finish_reason_is_stop",
+    needs=WIRE,
+    fix="a null or empty reason means that the turn goes on; where the end marker comes without "
+    "a reason, the reason is stop",
+)
+def absent_finish_reason_is_stop(trial: Trial) -> None:
+    """A turn that ends without a reason ends with stop; an empty one in mid-stream ends nothing.
+
+    Compatible servers send null, "" or no reason at all where the original sends one.
+    """
+    _try_all(trial, bodies_or_skip(trial.subject.wire.absent_reason_bodies))
+
+
+@check(
+    "finish/usage",
+    "test_usage_is_reported_once",
+    needs=WIRE,
+    fix="keep the last totals that came, wherever they stand, and give them with the Finish; "
+    "take cached tokens out of the input's count; read on after the reason",
+)
+def usage_is_reported_once(trial: Trial) -> None:
+    """Usage is the last totals, in disjoint counts, wherever in the turn they came.
+
+    Totals come after, on or before the reason, or growing on every chunk. Summed they bill
+    double; missed they bill nothing; taken for the end they cut the answer.
+    """
+    for body in bodies_or_skip(trial.subject.wire.usage_bodies):
+        with trial.case(body.name, answer(trial, body)) as case:
+            log = case.read()
+            expect_meaning(case, body, log)
+            if body.finish is not None:
+                _expect_usage(body, expect_one_finish(log))
+
+
+@check(
+    "finish/after",
+    "test_content_after_finish_is_a_protocol_error",
+    needs=WIRE,
+    fix="raise StreamProtocolError for text or a call that comes after the end of the turn",
+)
+def content_after_finish_is_a_protocol_error(trial: Trial) -> None:
+    """Text or a call after the end of the turn is an error.
+
+    It belongs to another answer, or the end was none. Passed on, it lands in the wrong turn.
+    """
+    for body in bodies_or_skip(trial.subject.wire.after_finish_bodies):
+        with trial.case(body.name, answer(trial, body)) as case:
+            log = case.read()
+            if log.error is None:
+                came = [event for event in log.events if isinstance(event, Finish)]
+                what = f"Finish(reason={str(came[0].reason)!r})" if came else "no error"
+                raise Failure(f"{body.name}: expected an error, got {what}.", (wire_shown(body),))
+            if not isinstance(log.error, refusals(case)):
+                raise Failure(
+                    f"{body.name}: expected StreamProtocolError or the adapter's model_error, "
+                    f"got {shown(log.error)}.",
+                    (wire_shown(body),),
+                )
+
+
+@check("finish/duplicate", "test_duplicate_finish_is_reported_once", needs=WIRE, fix=FINISH_LAST)
+def duplicate_finish_is_reported_once(trial: Trial) -> None:
+    """A finish or an end marker that comes twice gives one Finish.
+
+    Proxies repeat the last chunk. The agent loop must not see two ends.
+    """
+    _try_all(trial, bodies_or_skip(trial.subject.wire.duplicate_bodies))
+
+
+@check(
+    "finish/with-content",
+    "test_finish_beside_content_loses_nothing",
+    needs=WIRE,
+    fix="handle a chunk's content before its finish reason, and never skip one for the other",
+)
+def finish_beside_content_loses_nothing(trial: Trial) -> None:
+    """A finish in the same event as the last content loses none of it.
+
+    Short answers come in one chunk, text and reason together. `if finish: … elif text:` drops
+    them whole.
+    """
+    _try_all(trial, bodies_or_skip(trial.subject.wire.finish_beside_content_bodies))
+
+
+def _try_all(trial: Trial, bodies: Iterable[Body]) -> None:
+    for body in bodies:
+        with trial.case(body.name, answer(trial, body)) as case:
+            expect_meaning(case, body, case.read())
+
+
+def _or_nothing(bodies: Callable[[], Any]) -> tuple[Body, ...]:
+    try:
+        return tuple(bodies())
+    except CannotSpell:
+        return ()
+
+
+def _expect_raw(body: Body, log: Log) -> Finish:
+    expect_answer(body, log)
+    finish = expect_one_finish(log)
+    _expect_sound(finish)
+    if finish.raw not in body.accepted_raws:
+        raise Failure(
+            f"expected the provider's own word {' or '.join(map(repr, body.accepted_raws))} in "
+            f"Finish.raw, got {finish.raw!r}.",
+            (wire_shown(body),),
+        )
+    return finish
+
+
+def _expect_usage(body: Body, finish: Finish) -> None:
+    wanted = body.finish.usage if body.finish is not None else Usage()
+    if finish.usage != wanted:
+        raise Failure(
+            "the usage is not what was sent.",
+            (
+                Evidence("expected", str(wanted)),
+                Evidence("got", str(finish.usage)),
+                wire_shown(body),
+            ),
+        )
+    _expect_sound(finish)
+
+
+def _expect_sound(finish: Finish) -> None:
+    try:
+        check_finish(finish)
+    except AssertionError as error:
+        raise Failure(f"{error}.") from None

@@ -1,0 +1,314 @@
+"""framing: the bytes do not matter."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+
+from modeltest.backend import End, Response, Send
+from modeltest.checks.bodies import body_reader
+from modeltest.checks.case import ending, shown
+from modeltest.checks.check import Level, Need, check
+from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.refusal import expect_refusal, refusals
+from modeltest.checks.spellings import Plain, cut, event_groups, plain_answers, sends
+from modeltest.checks.trial import Trial
+from modeltest.checks.turns import answer, bodies_or_skip, expect_meaning
+from modeltest.contract import TextDelta
+from modeltest.fuzz import try_bodies
+from modeltest.wire import Framing
+
+BY_THE_STANDARD = (
+    "split lines at LF, CR LF and CR only, on bytes; strip one space after the colon; ignore "
+    "comments and unknown fields; dispatch at the blank line; or use a tested decoder"
+)
+
+
+@check("framing/chunks", "test_chunking_does_not_matter", fix=BY_THE_STANDARD)
+def chunking_does_not_matter(trial: Trial) -> None:
+    """How the body is cut into writes does not matter.
+
+    Networks cut where they like: inside a character, between CR and LF. A reader that decodes
+    or splits each read on its own tears what lies across.
+    """
+    for plain in plain_answers(trial):
+        data = b"".join(plain.chunks)
+        ways: dict[str, tuple[int, ...]] = {
+            f"{size} byte{'s' * (size > 1)} a write": tuple(range(size, len(data), size))
+            for size in (1, 2, 3, 7)
+        }
+        ways |= {f"random cuts, seed {seed}": _random_cuts(data, seed) for seed in range(3)}
+        ways["all at once"] = ()
+        for name, cuts in ways.items():
+            plain.compare(name, (Send(data, cuts),))
+
+
+@check("framing/line-ends", "test_line_endings_do_not_matter", fix=BY_THE_STANDARD)
+def line_endings_do_not_matter(trial: Trial) -> None:
+    """Lines may end in LF, CR LF or CR, each event delivered before the next is sent.
+
+    Servers and proxies differ. A reader that waits for the byte after a CR holds each event
+    back; one that does not swallow the LF sees a blank line that is none.
+    """
+    _try_respelled(trial, "line-ends")
+    paced = Plain(trial, event_groups(trial))
+    for respelling in paced.respellings("line-ends"):
+        paced.compare_paced(respelling)
+
+
+@check("framing/comments", "test_comments_are_ignored", fix=BY_THE_STANDARD)
+def comments_are_ignored(trial: Trial) -> None:
+    """Comments between and inside events are ignored.
+
+    Providers keep the connection alive with them, by the hundred before the first event.
+    """
+    _try_respelled(trial, "comments")
+
+
+@check("framing/space", "test_space_after_colon_is_optional", fix=BY_THE_STANDARD)
+def space_after_colon_is_optional(trial: Trial) -> None:
+    """The space after the colon may be missing, or be two.
+
+    `line.startswith("data: ")` drops every event of a server that sends `data:{`.
+    """
+    _try_respelled(trial, "space")
+
+
+@check("framing/fields", "test_unknown_fields_are_ignored", fix=BY_THE_STANDARD)
+def unknown_fields_are_ignored(trial: Trial) -> None:
+    """Fields of no meaning to the answer are ignored, in any order.
+
+    id, retry and event come and go with gateways.
+    """
+    _try_respelled(trial, "fields")
+
+
+@check("framing/blank-lines", "test_extra_blank_lines_are_ignored", fix=BY_THE_STANDARD)
+def extra_blank_lines_are_ignored(trial: Trial) -> None:
+    """More blank lines than needed change nothing.
+
+    An empty event is no event, and no error.
+    """
+    _try_respelled(trial, "blank-lines")
+
+
+@check("framing/split-data", "test_data_over_several_lines_is_joined", fix=BY_THE_STANDARD)
+def data_over_several_lines_is_joined(trial: Trial) -> None:
+    """Data over several lines is one payload.
+
+    Servers that print their JSON indented send a data line for each line of it.
+    """
+    _try_respelled(trial, "split-data")
+
+
+@check("framing/unicode", "test_unicode_line_separators_are_text", fix=BY_THE_STANDARD)
+def unicode_line_separators_are_text(trial: Trial) -> None:
+    """U+0085, U+2028 and U+2029 inside a text are text.
+
+    `str.splitlines`, and so iter_lines(decode_unicode=True), splits there, and tears the JSON.
+    """
+    for separator in ("\u0085", "\u2028", "\u2029"):
+        name = f"U+{ord(separator):04X}"
+        _try_changed_text(trial, name, f"a{separator}b")
+
+
+@check(
+    "framing/charset",
+    "test_body_is_utf8_whatever_the_header_says",
+    fix="decode as UTF-8, whatever the Content-Type says or leaves out",
+)
+def body_is_utf8_whatever_the_header_says(trial: Trial) -> None:
+    """The body is UTF-8, whatever charset the header names or leaves out.
+
+    requests takes ISO-8859-1 for text without a charset, and makes mojibake of every accent.
+    """
+    for plain in plain_answers(trial):
+        media_type = plain.content_type.partition(";")[0]
+        for header in (media_type, f"{media_type}; charset=iso-8859-1"):
+            plain.compare(header, sends(plain.chunks), content_type=header)
+
+
+@check(
+    "framing/large",
+    "test_large_events_arrive_whole",
+    fix="let a line be as long as the answer; a limit, if any, is an error and lies above 10 MB",
+)
+def large_events_arrive_whole(trial: Trial) -> None:
+    """Events of 70 kB, 200 kB and 1.2 MB arrive whole.
+
+    Line limits of 64 kB are common in readers, and cut in silence.
+    """
+    for size in (70_000, 200_000, 1_200_000):
+        _try_changed_text(trial, f"{size // 1000} kB", "long text " * (size // 10))
+
+
+@check(
+    "framing/malformed",
+    "test_malformed_event_is_an_error",
+    fix="raise StreamProtocolError where an event cannot be read; `except ValueError: continue` "
+    "loses a piece of the answer",
+)
+def malformed_event_is_an_error(trial: Trial) -> None:
+    """An event that cannot be read is an error, never skipped in silence.
+
+    A skipped event is a hole in the answer that nobody sees.
+    """
+    if trial.subject.wire is not None:
+        for body in bodies_or_skip(trial.subject.wire.malformed_bodies):
+            with trial.case(body.name, answer(trial, body)) as case:
+                expect_refusal(case, case.read(), f"an answer with {body.name}")
+        return
+    first, second, third = (trial.event(index) for index in range(3))
+    cases = {
+        "between two good events": (first, _broken(second), third),
+        "last": (first, second, _broken(third)),
+    }
+    for name, chunks in cases.items():
+        with trial.case(name, Response((*sends(chunks), End()))) as case:
+            log = case.read()
+            expect_refusal(case, log, f"an answer with a malformed event {name}")
+
+
+@check(
+    "framing/unknown-event",
+    "test_unknown_events_are_ignored",
+    needs=(Need.WIRE,),
+    fix="skip event types, blocks, delta kinds and fields that are not known",
+)
+def unknown_events_are_ignored(trial: Trial) -> None:
+    """Events, blocks, deltas and fields that the format does not define are skipped.
+
+    Providers add them without notice. They are no text, and no error.
+    """
+    for body in bodies_or_skip(trial.subject.wire.unknown_bodies):
+        with trial.case(body.name, answer(trial, body)) as case:
+            expect_meaning(case, body, case.read())
+
+
+@check(
+    "framing/any-bytes",
+    "test_any_bytes_are_an_event_or_an_error",
+    fix="let every error of decoding, parsing and looking up come out as StreamProtocolError; "
+    "test the type of what JSON gives before using it",
+)
+def any_bytes_are_an_event_or_an_error(trial: Trial) -> None:
+    """Any bytes at all are events or a declared error, and come to an end.
+
+    A body that is no answer (an HTML page, a proxy's message, half a frame) must not raise
+    KeyError or UnicodeDecodeError into the agent loop, which catches neither.
+    """
+    plain = plain_answers(trial)
+    events = [chunk for answer in plain for chunk in answer.chunks]
+    with (
+        trial.case("") as case,
+        body_reader(case, plain[0].content_type) as read,
+    ):
+
+        def expect_declared(body: bytes) -> None:
+            log = read(body)
+            if log.error is not None and not isinstance(log.error, refusals(case)):
+                raise Failure(
+                    f"some bytes raised {shown(log.error)}; expected events, or an error of the "
+                    "adapter's model_error.",
+                    (Evidence("body", repr(body)),),
+                )
+
+        try_bodies(events, expect_declared)
+
+
+@check("framing/bom", "test_bom_is_ignored", Level.SHOULD, fix=BY_THE_STANDARD)
+def bom_is_ignored(trial: Trial) -> None:
+    """One byte order mark at the start is ignored, also when its bytes come apart.
+
+    No provider is known to send one; some proxies' recordings have it.
+    """
+    for plain in plain_answers(trial):
+        for respelling in plain.respellings("bom"):
+            first, *rest = respelling.chunks(plain.chunks)
+            for name, cuts in {"whole": (), "in pieces": (1, 2)}.items():
+                steps = (Send(first, cuts), *sends(rest))
+                plain.compare(name, steps)
+
+
+@check(
+    "framing/invalid-utf8", "test_invalid_utf8_does_not_crash", Level.SHOULD, fix=BY_THE_STANDARD
+)
+def invalid_utf8_does_not_crash(trial: Trial) -> None:
+    """A byte that is no UTF-8 becomes U+FFFD, or a declared error.
+
+    A UnicodeDecodeError from inside a reader is neither.
+    """
+    plain = plain_answers(trial)[0]
+    if plain.framing is Framing.EVENT_STREAM:
+        raise Skip("a frame's checksum covers its bytes")
+    spoiled = (_with_bad_byte(plain.chunks[0]), *plain.chunks[1:])
+    with trial.case("", plain.response(sends(spoiled))) as case:
+        log = case.read()
+        if log.error is not None:
+            expect_refusal(case, log, "a body with an invalid byte")
+
+
+@check("framing/empty-data", "test_empty_data_is_ignored", Level.SHOULD, fix=BY_THE_STANDARD)
+def empty_data_is_ignored(trial: Trial) -> None:
+    """An event with empty data is ignored.
+
+    `data:` and a blank line comes from keep-alives. It is no JSON, and no reason to fail.
+    """
+    for plain in plain_answers(trial):
+        if plain.framing is not Framing.SSE:
+            raise Skip(f"{plain.framing} has no data lines")
+        steps = tuple(
+            step for chunk in plain.chunks for step in (Send(b"data:\n\n"), Send(chunk, events=1))
+        )
+        plain.compare("", steps)
+
+
+def _try_respelled(trial: Trial, group: str) -> None:
+    for plain in plain_answers(trial):
+        for respelling in plain.respellings(group):
+            plain.compare(respelling.name, sends(respelling.chunks(plain.chunks)))
+
+
+def _try_changed_text(trial: Trial, name: str, text: str) -> None:
+    """Expect the text of an event that was given another one."""
+    wire = trial.subject.wire
+    if wire is not None:
+        chunks = bodies_or_skip(lambda: [wire.spell(TextDelta(text))])[0].chunks
+    else:
+        chunks = (_with_text(trial, text), trial.event(1))
+    with trial.case(name, Plain(trial, ()).response(sends(chunks))) as case:
+        log = case.read()
+        if text not in log.text:
+            raise Failure(
+                f"expected the text {cut(text, 60)}, got {cut(log.text, 60)}: {ending(log)}."
+            )
+
+
+def _with_text(trial: Trial, text: str) -> bytes:
+    """Return event(0) with its text, as the adapter reads it, replaced in the JSON."""
+    event = trial.event(0)
+    old = json.dumps(Plain(trial, [event]).read().text, ensure_ascii=False).encode()
+    if event.count(old) != 1:
+        raise Skip("the text of event(0) cannot be found in its JSON: give a wire")
+    return event.replace(old, json.dumps(text, ensure_ascii=False).encode())
+
+
+def _broken(event: bytes) -> bytes:
+    """Return an event whose JSON is cut short; its frame is whole."""
+    broken = re.sub(rb"}(\s*)$", rb"\1", event)
+    if broken == event:
+        raise Skip("event(i) holds no JSON object that could be broken: give a wire")
+    return broken
+
+
+def _with_bad_byte(event: bytes) -> bytes:
+    """Return the event with a byte that is no UTF-8 in the middle of its last JSON string."""
+    at = event.rstrip(b" \r\n}]").rfind(b'"')
+    return event[:at] + b"\xff" + event[at:]
+
+
+def _random_cuts(data: bytes, seed: int) -> tuple[int, ...]:
+    chance = random.Random(seed)  # noqa: S311 - the same cuts in every run
+    number = min(len(data) - 1, 30)
+    return tuple(sorted(chance.sample(range(1, len(data)), number)))

@@ -1,0 +1,172 @@
+"""One answer in many spellings: the reading of each must equal that of the plain one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from modeltest.backend import Await, End, Progress, Response, Send, Step
+from modeltest.checks.case import ending, shown
+from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.trial import Trial
+from modeltest.consumer import Log
+from modeltest.contract import ReasoningDelta, TextDelta, ToolCallDelta
+from modeltest.wire import Body, Framing
+from modeltest.wire.respell import Respelling, respellings
+
+_EVENTS = 4
+_ONE_EVENT = re.compile(rb".+?(?:\r\n\r\n|\n\n|\r\r)", re.DOTALL)
+
+Merged = list[tuple[str, ...]]
+"""What a stream gave, without how it was cut into deltas."""
+
+
+class Plain:
+    """An answer in its plain spelling, to be compared with others.
+
+    Attributes:
+        name: of the answer; empty where the author's `event` gave it.
+        chunks: its events, one each.
+        content_type: of the response.
+        framing: how the events are told apart.
+        body: what it means, where a wire says so.
+    """
+
+    def __init__(self, trial: Trial, chunks: Iterable[bytes], body: Body | None = None) -> None:
+        wire = trial.subject.wire
+        self.name = body.name if body is not None else ""
+        self.chunks = tuple(chunks)
+        self.content_type = "text/event-stream" if wire is None else wire.content_type
+        self.framing = Framing.SSE if wire is None else wire.framing
+        self.body = body
+        self._trial = trial
+        self._wanted: Merged | None = None
+
+    def response(self, steps: Iterable[Step], content_type: str | None = None) -> Response:
+        """Return the response that plays `steps` and then ends the body."""
+        return Response((*steps, End()), content_type=content_type or self.content_type)
+
+    def respellings(self, group: str) -> tuple[Respelling, ...]:
+        """Return the other spellings that the framing allows for one check.
+
+        Raises:
+            Skip: it allows none.
+        """
+        found = respellings(self.framing, group)
+        if not found:
+            raise Skip(f"{self.framing} can be spelled in one way only")
+        return found
+
+    def read(self) -> Log:
+        """Return what the adapter makes of the plain spelling.
+
+        Raises:
+            Skip: no text, where the author's events should carry some.
+        """
+        with self._trial.apart(self.response(sends(self.chunks))) as case:
+            case.set_up()
+            log = case.read()
+        if self.body is None and not log.text:
+            raise Skip(f"the adapter gives no text for event(i) ({ending(log)})")
+        return log
+
+    def compare(
+        self,
+        spelling: str,
+        steps: tuple[Step, ...],
+        *,
+        content_type: str | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Expect of a spelling what the plain one gives, as one case."""
+        if self._wanted is None:
+            self._wanted = merged(self.read())
+        name = f"{self.name}, {spelling}" if self.name and spelling else self.name or spelling
+        with self._trial.case(name, self.response(steps, content_type)) as case:
+            _expect_same(self._wanted, case.read(progress), steps)
+
+    def compare_paced(self, respelling: Respelling) -> None:
+        """Expect the same of a respelling, each chunk's event delivered before the next is sent."""
+        progress = Progress()
+        steps = tuple(
+            step
+            for number, chunk in enumerate(self.chunks, 1)
+            for step in (
+                Send(b"".join(respelling.chunks(_single(chunk, self.framing))), events=1),
+                Await(progress, number),
+            )
+        )
+        self.compare(f"{respelling.name}, one at a time", steps, progress=progress)
+
+
+def plain_answers(trial: Trial) -> list[Plain]:
+    """Return the answers to respell: the wire's bodies, or a few of the author's events."""
+    wire = trial.subject.wire
+    if wire is not None:
+        return [Plain(trial, body.chunks, body) for body in wire.bodies()]
+    # The author's event(0) may be several events, such as one that only names the role.
+    return [Plain(trial, _single(b"".join(event_groups(trial)), Framing.SSE))]
+
+
+def _single(data: bytes, framing: Framing) -> list[bytes]:
+    """Return the events in `data`, one each."""
+    return _ONE_EVENT.findall(data) if framing is Framing.SSE else [data]
+
+
+def event_groups(trial: Trial) -> list[bytes]:
+    """Return the first of the author's events; each gives the consumer something to take."""
+    return [trial.event(index) for index in range(_EVENTS)]
+
+
+def sends(chunks: Iterable[bytes]) -> tuple[Send, ...]:
+    """Return the steps that send each chunk in a write of its own."""
+    return tuple(Send(chunk, events=1) for chunk in chunks)
+
+
+def merged(log: Log) -> Merged:
+    """Return the events of a log with adjacent deltas of one kind joined, and how it ended.
+
+    Two readings of the same answer are then equal, however it was cut into deltas.
+    """
+    runs: Merged = []
+    for event in log.events:
+        *kind, value = _parts(event)
+        if runs and list(runs[-1][:-1]) == kind and kind != ["event"]:
+            runs[-1] = (*kind, runs[-1][-1] + value)
+        elif value:
+            runs.append((*kind, value))
+    outcome = "ended" if log.error is None else f"raised {type(log.error).__name__}"
+    return [*runs, (outcome,)]
+
+
+def _parts(event: object) -> tuple[str, ...]:
+    match event:
+        case TextDelta():
+            return "text", event.text
+        case ReasoningDelta():
+            return "reasoning", event.text + event.signature + event.redacted
+        case ToolCallDelta():
+            return "call", str(event.index), event.id + event.name + event.arguments
+    return "event", repr(event)
+
+
+def _expect_same(wanted: Merged, log: Log, steps: tuple[Step, ...]) -> None:
+    got = merged(log)
+    if got == wanted:
+        return
+    data = b"".join(step.data for step in steps if isinstance(step, Send))
+    detail = f" ({shown(log.error)})" if log.error is not None else ""
+    raise Failure(
+        f"this spelling gives another answer than the plain one{detail}.",
+        (
+            Evidence("plain", cut(wanted)),
+            Evidence("this", cut(got)),
+            Evidence("wire", cut(data)),
+        ),
+    )
+
+
+def cut(value: object, limit: int = 300) -> str:
+    """Return the `repr` of a value, its end left out when it is long."""
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"

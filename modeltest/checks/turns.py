@@ -1,0 +1,170 @@
+"""Judging what an adapter made of a whole body, where the wire says what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from modeltest.backend import Response, Send, Step
+from modeltest.checks.case import Case, ending, shown
+from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.refusal import expect_refusal
+from modeltest.checks.trial import Trial
+from modeltest.consumer import Log
+from modeltest.contract import Assembler, Finish, ProtocolError
+from modeltest.wire import Body, CannotSpell, Role
+
+_SHOWN = 300
+"""Characters of a body or an answer that a failure shows."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An answer as an agent loop sees it, without how it was cut into deltas.
+
+    Attributes:
+        text: all text, joined.
+        calls: each call's name and parsed arguments, in order.
+        finish: the Finish, or None.
+    """
+
+    text: str
+    calls: tuple[tuple[str, Any], ...]
+    finish: Finish | None
+
+
+def reading(log: Log) -> Reading:
+    """Return what the events of `log` say.
+
+    Raises:
+        ProtocolError: they contradict each other, or a call's arguments are no JSON object.
+    """
+    assembler = Assembler()
+    for event in log.events:
+        assembler.add(event)
+    message = assembler.message()
+    finishes = [event for event in log.events if isinstance(event, Finish)]
+    return Reading(
+        message.text,
+        tuple((call.name, dict(call.arguments)) for call in message.tool_uses),
+        finishes[0] if finishes else None,
+    )
+
+
+def sends(body: Body) -> tuple[Send, ...]:
+    """Return the steps that send `body`, one event a write."""
+    return tuple(Send(part.data, events=1) for part in body.parts)
+
+
+def answer(trial: Trial, body: Body, *ending_steps: Step) -> Response:
+    """Return the response that sends `body`, one event a write, and then plays more steps."""
+    return Response((*sends(body), *ending_steps), content_type=trial.subject.wire.content_type)
+
+
+def expect_meaning(case: Case, body: Body, log: Log) -> None:
+    """Expect that the adapter made of `body` what the format means by it.
+
+    A body that fails, or does not end its turn, must be refused; any other must give its text,
+    its calls and one Finish with its reason.
+
+    Raises:
+        Failure: with the body and both readings.
+    """
+    if body.error is not None or body.finish is None or body.first(Role.MALFORMED) is not None:
+        expect_refusal(case, log, f"a body that is no whole answer ({body.name})")
+        return
+    expect_answer(body, log)
+
+
+def expect_answer(body: Body, log: Log) -> Reading:
+    """Expect the text, the calls and the finish of `body`; return what came.
+
+    Raises:
+        Failure: with the body and both readings.
+    """
+    if log.error is not None:
+        raise Failure(f"a whole answer raised {shown(log.error)}.", (wire_shown(body),))
+    try:
+        got = reading(log)
+    except ProtocolError as error:
+        raise Failure(f"the events contradict each other: {error}.", (wire_shown(body),)) from None
+    wanted = meaning(body)
+    if got.text != wanted.text:
+        raise _differ(body, "text", wanted.text, got.text)
+    if got.calls != wanted.calls:
+        raise _differ(body, "calls", wanted.calls, got.calls)
+    _expect_finish(body, log, got.finish)
+    return got
+
+
+def meaning(body: Body) -> Reading:
+    """Return what the format means by `body`.
+
+    Raises:
+        ProtocolError: the body contradicts itself.
+    """
+    log = Log()
+    for event in body.events:
+        log.add(event)
+    return reading(log)
+
+
+def expect_one_finish(log: Log) -> Finish:
+    """Expect exactly one Finish, and that it came last; return it.
+
+    Raises:
+        Failure: with what came.
+    """
+    finishes = [event for event in log.events if isinstance(event, Finish)]
+    if len(finishes) != 1:
+        raise Failure(f"expected exactly one Finish, got {len(finishes)}: {ending(log)}.")
+    if log.events[-1] is not finishes[0]:
+        raise Failure(f"expected the Finish last, got {log.events[-1]!r} after it.")
+    return finishes[0]
+
+
+def wire_shown(body: Body) -> Evidence:
+    """Return the body's bytes as evidence, shortened."""
+    data = body.data
+    if len(data) > _SHOWN:
+        half = _SHOWN // 2
+        return Evidence("wire", f"{data[:half]!r} … {data[-half:]!r} ({len(data)} bytes)")
+    return Evidence("wire", repr(data))
+
+
+def bodies_or_skip(bodies: Any) -> tuple[Body, ...]:
+    """Return what `bodies()` gives; a format that cannot spell it leaves nothing to judge.
+
+    Raises:
+        Skip: with the format's reason.
+    """
+    try:
+        return tuple(bodies())
+    except CannotSpell as refusal:
+        raise Skip(str(refusal)) from None
+
+
+def _expect_finish(body: Body, log: Log, finish: Finish | None) -> None:
+    if finish is None:
+        raise Failure(
+            f"expected a Finish ({body.finish!r}), got none: {ending(log)}.", (wire_shown(body),)
+        )
+    expect_one_finish(log)
+    if str(finish.reason) not in body.accepted_reasons:
+        raise _differ(body, "reason", " or ".join(sorted(body.accepted_reasons)), finish.reason)
+
+
+def _differ(body: Body, what: str, wanted: object, got: object) -> Failure:
+    return Failure(
+        f"the {what} of the answer is not what was sent.",
+        (
+            Evidence("expected", _cut(wanted)),
+            Evidence("got", _cut(got)),
+            wire_shown(body),
+        ),
+    )
+
+
+def _cut(value: object) -> str:
+    text = repr(value) if not isinstance(value, str) else repr(str(value))
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"

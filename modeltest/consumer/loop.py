@@ -1,0 +1,134 @@
+"""An event loop on a thread of its own, which goes on while the test waits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import traceback
+import weakref
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from modeltest.backend import KitThread
+from modeltest.consumer.stacks import awaits, stack
+from modeltest.consumer.threads import unwind
+
+_Tasks = set[asyncio.Task[Any]]
+_GRACE = 0.2
+"""Seconds for a thread that was told to end at once to do so."""
+
+
+class Loop:
+    """The event loop on which an asynchronous adapter runs.
+
+    It goes on whatever the adapter does to it: stops it, or lets SystemExit out of a task.
+
+    Attributes:
+        loop: the loop.
+        thread: its thread.
+        reports: what its exception handler was told, as text.
+        closing: whether it is being closed.
+    """
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.loop.set_exception_handler(self._report)
+        self.reports: list[str] = []
+        self.closing = False
+        self._patience = 0.0
+        self._own: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
+        self.thread = KitThread(self._run, name="modeltest event loop")
+        self.thread.start()
+
+    def call(self, function: Callable[..., object], *args: Any) -> None:
+        """Call `function(*args)` on the loop soon.
+
+        Raises:
+            RuntimeError: the loop is closed.
+        """
+        self.loop.call_soon_threadsafe(function, *args)
+
+    def create_task(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Return a task of the kit's; to be called on the loop."""
+        task = self.loop.create_task(coroutine)
+        self._own.add(task)
+        return task
+
+    def tasks(self) -> _Tasks:
+        """Return the tasks alive on the loop, without the kit's."""
+        return asyncio.all_tasks(self.loop) - set(self._own)
+
+    def frames(self, *awaiting: Any) -> list[str]:
+        """Return where the loop's thread is if a task keeps it, else what `awaiting` waits at."""
+        running = asyncio.current_task(self.loop) is not None
+        return stack(self.thread) if running else awaits(*awaiting)
+
+    def close(self, patience: float) -> None:
+        """Cancel what is left, finish async generators, end the thread.
+
+        What does not end within `patience` seconds is left behind.
+        """
+        self.closing, self._patience = True, patience
+        with contextlib.suppress(RuntimeError):  # closed already
+            self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(patience)
+        if self.thread.is_alive():
+            unwind(self.thread)
+            self.thread.join(_GRACE)
+
+    def _run(self) -> None:
+        try:
+            while not self.closing:
+                self._go_on(self.loop.run_forever)
+            self._go_on(lambda: self.loop.run_until_complete(self._wind_up(self._patience / 4)))
+        finally:
+            # It ends idle threads of its executor too. To wait for them (as
+            # shutdown_default_executor() does) could take for ever.
+            self.loop.close()
+
+    def _go_on(self, run: Callable[[], None]) -> None:
+        try:
+            run()
+        except BaseException as error:  # asyncio lets SystemExit and KeyboardInterrupt out
+            self.reports.append(f"the event loop was stopped by {_shown(error)}")
+
+    async def _wind_up(self, patience: float) -> None:
+        """Bring all tasks to their end; each of three steps may take `patience` seconds."""
+        # Twice, for a task may take the first time for something else.
+        for _ in range(2):
+            tasks = _others()
+            for task in tasks:
+                task.cancel()
+            await _wait(tasks, patience)
+        await _wait({self.create_task(self.loop.shutdown_asyncgens())}, patience)
+        for task in _others():
+            _abandon(task)
+
+    def _report(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:  # noqa: ARG002
+        error = context.get("exception")
+        detail = "" if error is None else f": {_shown(error)}"
+        self.reports.append(f"{context['message']}{detail}")
+
+
+def _others() -> _Tasks:
+    return asyncio.all_tasks() - {asyncio.current_task()}
+
+
+async def _wait(tasks: _Tasks, seconds: float) -> None:
+    """Wait for tasks, at most so many seconds."""
+    if tasks:
+        await asyncio.wait(tasks, timeout=seconds)
+
+
+def _abandon(task: asyncio.Task[Any]) -> None:
+    """Unwind a task that refuses to be cancelled, as far as it lets us.
+
+    Otherwise its frames would be unwound whenever it is collected, in some later test.
+    """
+    with contextlib.suppress(BaseException):
+        task.get_coro().close()
+
+
+def _shown(error: BaseException) -> str:
+    """Return an error's type and text, even if its `str` raises."""
+    return traceback.format_exception_only(error)[-1].strip()

@@ -1,0 +1,27 @@
+"""The example adapter that is measured, as its own test case gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import docs.examples.test_openai_chat as example
+from modeltest.checks import Check, Level, Outcome, Status, Subject, Trial, run
+
+
+def openai_chat() -> Subject:
+    """Return the example over requests, with its `event` alone: no wire."""
+    case = example.TestOpenAIChat()
+    return Subject(new_model=case.new_model, event=lambda index: case.event(index).encode())
+
+
+def passed(check: Check, subject: Subject) -> Outcome:
+    """Run a check; a figure that a failure made would mean nothing."""
+    outcome = run(check, subject)
+    if outcome.status in (Status.FAILED, Status.WARNED):
+        raise AssertionError(f"expected the example to pass, got {outcome.text}")
+    return outcome
+
+
+def as_check(judge: Callable[[Trial], None]) -> Check:
+    """Return a check of the benchmarks' own, for measuring inside one."""
+    return Check("benchmark", "test_benchmark", Level.MUST, "", "", "", (), judge)

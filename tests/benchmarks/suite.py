@@ -1,0 +1,73 @@
+"""The whole suite with `event` alone, as an author runs it."""
+
+from __future__ import annotations
+
+import statistics
+import time
+import unittest
+from collections.abc import Iterator, Sequence
+
+import docs.examples.test_openai_chat as example
+from tests.benchmarks.measure import Series, Table, milliseconds
+
+QUICK = ("test_break_releases", "test_truncated_is_an_error")
+
+
+def tables(*, quick: bool) -> Iterator[Table]:
+    """Say what the suite takes, and which tests take the most of it."""
+    names = QUICK if quick else unittest.defaultTestLoader.getTestCaseNames(example.TestOpenAIChat)
+    runs = [_run(names) for _ in range(1 if quick else 5)]
+    wall = Series(tuple(sum(seconds for seconds, _ in run.values()) for run in runs))
+    cpu = Series(tuple(sum(seconds for _, seconds in run.values()) for run in runs))
+    yield Table(
+        f"{len(names)} tests of the example over requests, by unittest",
+        ("", "median s", "most s", "n"),
+        [
+            (name, f"{series.median:.2f}", f"{series.p99:.2f}", str(len(runs)))
+            for name, series in {"wall clock": wall, "CPU of the process": cpu}.items()
+        ],
+        "aim: at most 3 s",
+    )
+    yield _slowest(runs, wall.median)
+
+
+_Times = dict[str, tuple[float, float]]
+"""Each test's wall-clock and CPU seconds, by its method."""
+
+
+def _slowest(runs: Sequence[_Times], whole: float) -> Table:
+    medians = {
+        name: [statistics.median(run[name][clock] for run in runs) for clock in (0, 1)]
+        for name in runs[0]
+    }
+    ten = sorted(medians.items(), key=lambda item: item[1], reverse=True)[:10]
+    rows = [
+        (name, milliseconds(wall), milliseconds(cpu), f"{wall / whole:.0%}")
+        for name, (wall, cpu) in ten
+    ]
+    return Table("the ten slowest", ("", "median ms", "CPU ms", "share"), rows)
+
+
+class _TimedResult(unittest.TestResult):
+    def __init__(self) -> None:
+        super().__init__()
+        self.times: _Times = {}
+
+    def startTest(self, test: unittest.TestCase) -> None:
+        super().startTest(test)
+        self._began = time.perf_counter(), time.process_time()
+
+    def stopTest(self, test: unittest.TestCase) -> None:
+        wall, cpu = time.perf_counter() - self._began[0], time.process_time() - self._began[1]
+        self.times[test.id().rpartition(".")[2]] = wall, cpu
+        super().stopTest(test)
+
+
+def _run(names: Sequence[str]) -> _Times:
+    result = _TimedResult()
+    unittest.TestSuite(map(example.TestOpenAIChat, names)).run(result)
+    if not result.wasSuccessful():
+        raise AssertionError(
+            f"expected the example to pass, got {result.failures or result.errors}"
+        )
+    return result.times

@@ -1,0 +1,190 @@
+"""How requests are spelled."""
+
+from __future__ import annotations
+
+import copy
+import json
+import unittest
+from types import MappingProxyType
+from typing import Any
+
+from docs.examples.anthropic_messages_request import messages_request
+from docs.examples.openai_chat_request import chat_request
+from modeltest import (
+    ConfigError,
+    Message,
+    Reasoning,
+    Request,
+    Text,
+    Tool,
+    ToolChoice,
+    ToolResult,
+    ToolUse,
+    user,
+)
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+TOOL = Tool("weather", "Tells it.", MappingProxyType(SCHEMA))
+CONVERSATION = (
+    Message("system", (Text("Be brief."),)),
+    user("hi"),
+    Message(
+        "assistant",
+        (
+            Reasoning("hm", signature="s"),
+            Reasoning("unsigned"),
+            Reasoning(redacted="xyz"),
+            Text("Let me see."),
+            ToolUse("t1", "weather", MappingProxyType({"city": "Graz"})),
+            ToolUse("t2", "weather"),
+        ),
+    ),
+    Message("tool", (ToolResult("t1", "sunny"),)),
+    Message("tool", (ToolResult("t2", "no city", is_error=True),)),
+    user("thanks"),
+)
+
+
+def chat(request: Request) -> dict[str, Any]:
+    return json.loads(chat_request("m", request))
+
+
+def messages(request: Request) -> dict[str, Any]:
+    return json.loads(messages_request("m", 100, request))
+
+
+class TestOpenAIChat(unittest.TestCase):
+    def test_the_shortest_request(self) -> None:
+        self.assertEqual(
+            chat(Request((user("hi"),))),
+            {
+                "model": "m",
+                "messages": [{"role": "user", "content": "hi"}],
+                "stream": True,
+                "stream_options": {"include_usage": True},
+            },
+        )
+
+    def test_a_conversation(self) -> None:
+        spelled = chat(Request(CONVERSATION, (TOOL,)))["messages"]
+        self.assertEqual(
+            [message["role"] for message in spelled],
+            ["system", "user", "assistant", "tool", "tool", "user"],
+        )
+        self.assertEqual(spelled[2]["content"], "Let me see.")
+        function = {"name": "weather", "arguments": '{"city": "Graz"}'}
+        self.assertEqual(
+            spelled[2]["tool_calls"][0], {"id": "t1", "type": "function", "function": function}
+        )
+        self.assertEqual(spelled[3], {"role": "tool", "tool_call_id": "t1", "content": "sunny"})
+
+    def test_results_come_before_the_words_beside_them(self) -> None:
+        both = Message("user", (Text("and?"), ToolResult("t1", "sunny")))
+        spelled = chat(Request((both,)))["messages"]
+        self.assertEqual([message["role"] for message in spelled], ["tool", "user"])
+
+    def test_tools(self) -> None:
+        function = {"name": "weather", "description": "Tells it.", "parameters": SCHEMA}
+        payload = chat(Request((user("hi"),), (TOOL,)))
+        self.assertEqual(payload["tools"], [{"type": "function", "function": function}])
+        self.assertNotIn("tool_choice", payload)
+
+    def test_choice(self) -> None:
+        for choice, spelled in (
+            (ToolChoice("auto"), "auto"),
+            (ToolChoice("none"), "none"),
+            (ToolChoice("required"), "required"),
+            (ToolChoice("tool", "weather"), {"type": "function", "function": {"name": "weather"}}),
+        ):
+            payload = chat(Request((user("hi"),), (TOOL,), choice))
+            self.assertEqual(payload["tool_choice"], spelled)
+
+
+class TestAnthropicMessages(unittest.TestCase):
+    def test_the_shortest_request(self) -> None:
+        self.assertEqual(
+            messages(Request((user("hi"),))),
+            {
+                "model": "m",
+                "max_tokens": 100,
+                "messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}],
+                "stream": True,
+            },
+        )
+
+    def test_a_conversation(self) -> None:
+        payload = messages(Request(CONVERSATION, (TOOL,)))
+        self.assertEqual(payload["system"], "Be brief.")
+        spelled = payload["messages"]
+        self.assertEqual([message["role"] for message in spelled], ["user", "assistant", "user"])
+        self.assertEqual(
+            spelled[1]["content"],
+            [
+                {"type": "thinking", "thinking": "hm", "signature": "s"},
+                {"type": "redacted_thinking", "data": "xyz"},
+                {"type": "text", "text": "Let me see."},
+                {"type": "tool_use", "id": "t1", "name": "weather", "input": {"city": "Graz"}},
+                {"type": "tool_use", "id": "t2", "name": "weather", "input": {}},
+            ],
+        )
+        self.assertEqual(
+            [block.get("is_error") for block in spelled[2]["content"]], [False, True, None]
+        )
+
+    def test_an_empty_message_is_left_out(self) -> None:
+        silent = Message("assistant", (Text(""), Reasoning("unsigned")))
+        self.assertEqual(len(messages(Request((user("hi"), silent)))["messages"]), 1)
+
+    def test_tools(self) -> None:
+        payload = messages(Request((user("hi"),), (TOOL,)))
+        tool = {"name": "weather", "description": "Tells it.", "input_schema": SCHEMA}
+        self.assertEqual(payload["tools"], [tool])
+        self.assertNotIn("tool_choice", payload)
+
+    def test_choice(self) -> None:
+        for choice, spelled in (
+            (ToolChoice("auto"), {"type": "auto"}),
+            (ToolChoice("none"), {"type": "none"}),
+            (ToolChoice("required"), {"type": "any"}),
+            (ToolChoice("tool", "weather"), {"type": "tool", "name": "weather"}),
+        ):
+            payload = messages(Request((user("hi"),), (TOOL,), choice))
+            self.assertEqual(payload["tool_choice"], spelled)
+
+
+class TestBoth(unittest.TestCase):
+    def test_a_choice_without_tools_is_left_out(self) -> None:
+        for spell in (chat, messages):
+            for mode in ("auto", "none"):
+                payload = spell(Request((user("hi"),), (), ToolChoice(mode)))
+                self.assertNotIn("tool_choice", payload)
+                self.assertNotIn("tools", payload)
+
+    def test_the_request_is_not_changed(self) -> None:
+        schema = copy.deepcopy(SCHEMA)
+        request = Request((user("hi"),), (Tool("weather", "", schema),), ToolChoice("auto"))
+        before = copy.deepcopy(request)
+        for spell in (chat, messages):
+            spell(request)
+            self.assertEqual(request, before)
+
+    def test_what_cannot_be_sent_is_a_config_error(self) -> None:
+        loop: dict[str, Any] = {}
+        loop["self"] = loop
+        for parameters in ({"x": {1, 2}}, {"x": float("nan")}, {"x": object()}, loop):
+            for spell in (chat, messages):
+                with self.subTest(parameters=str(parameters)), self.assertRaises(ConfigError):
+                    spell(Request((user("hi"),), (Tool("f", "", parameters),)))
+                call = Message("assistant", (ToolUse("t1", "f", parameters),))
+                with self.subTest(arguments=str(parameters)), self.assertRaises(ConfigError):
+                    spell(Request((call,)))
+
+    def test_an_unknown_role_is_a_config_error(self) -> None:
+        for spell in (chat, messages):
+            with self.assertRaisesRegex(ConfigError, "'robot'"):
+                spell(Request((Message("robot", (Text("hi"),)),)))
+
+    def test_names_are_checked(self) -> None:
+        for spell in (chat, messages):
+            with self.assertRaisesRegex(ConfigError, "get weather"):
+                spell(Request((user("hi"),), (Tool("get weather"),)))

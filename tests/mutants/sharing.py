@@ -1,0 +1,138 @@
+"""Models whose streams know of each other, or that a failure spoils."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import requests
+
+from docs.examples.sse import SSEDecoder
+from modeltest import Event, ModelError, Request, ToolUse
+
+from .parrot import Parrot, Raw
+
+
+class SharesItsDecoder(Parrot):
+    """One decoder, and its buffer, for all streams."""
+
+    def __init__(self, base_url: str, session: requests.Session) -> None:
+        super().__init__(base_url, session)
+        self.decoder = SSEDecoder()
+
+    def decode(self, chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+        for chunk in chunks:
+            for sse in self.decoder.feed(chunk):
+                if sse.data.strip():
+                    yield self.load(sse.data)
+
+
+class RenewsItsDecoder(SharesItsDecoder):
+    """One decoder for all streams, a new one whenever a stream begins."""
+
+    def ask(self, request: Request) -> requests.Response:
+        self.decoder = SSEDecoder()
+        return super().ask(request)
+
+
+class UsesDecodersAgain(Parrot):
+    """A decoder goes back to a list of free ones as it is, half an event in its buffer."""
+
+    def __init__(self, base_url: str, session: requests.Session) -> None:
+        super().__init__(base_url, session)
+        self.free: list[SSEDecoder] = []
+
+    def decode(self, chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+        decoder = self.free.pop() if self.free else SSEDecoder()
+        try:
+            for chunk in chunks:
+                for sse in decoder.feed(chunk):
+                    if sse.data.strip():
+                        yield self.load(sse.data)
+        finally:
+            self.free.append(decoder)
+
+
+class ReadsTheLastResponse(Parrot):
+    """The response being read is an attribute of the model."""
+
+    def ask(self, request: Request) -> requests.Response:
+        self.response = super().ask(request)
+        return self.response
+
+    def chunks(self, raw: Raw) -> Iterator[bytes]:
+        while chunk := next(super().chunks(self.response.raw), b""):
+            yield chunk
+
+
+class ClosesTheLastResponse(Parrot):
+    """A new stream closes the one before: there is just one connection to look after."""
+
+    last: requests.Response | None = None
+
+    def ask(self, request: Request) -> requests.Response:
+        response = super().ask(request)
+        last, self.last = self.last, response
+        if last is not None:
+            last.close()
+        return response
+
+
+class BreaksItsCircuit(Parrot):
+    """After a failure the model refuses everything, for ever."""
+
+    failure: ModelError | None = None
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        if self.failure is not None:
+            raise ModelError("the provider failed before") from self.failure
+        try:
+            yield from super().stream(request)
+        except ModelError as error:
+            self.failure = error
+            raise
+
+
+class ClosesItsClient(Parrot):
+    """A stream that is closed early closes the model's client."""
+
+    closed = False
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        if self.closed:
+            raise ModelError("the client is closed")
+        try:
+            yield from super().stream(request)
+        except GeneratorExit:
+            self.closed = True
+            self.session.close()
+            raise
+
+
+class EditsTheTools(Parrot):
+    """Completes a tool's schema where it stands."""
+
+    def tool(self, name: str, parameters: Any) -> dict[str, Any]:
+        parameters["additionalProperties"] = False
+        return {"name": name, "schema": parameters}
+
+
+class EditsTheHistory(Parrot):
+    """Sends the arguments of an earlier call with the call's name among them."""
+
+    def call(self, call: ToolUse) -> dict[str, Any]:
+        call.arguments["name"] = call.name  # type: ignore[index]
+        return call.arguments  # type: ignore[return-value]
+
+
+class OneAtATime(Parrot):
+    """A lock keeps streams apart, for as long as they last."""
+
+    def __init__(self, base_url: str, session: requests.Session) -> None:
+        super().__init__(base_url, session)
+        self.lock = threading.Lock()
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        with self.lock:
+            yield from super().stream(request)

@@ -1,0 +1,335 @@
+"""Each mutant is caught by the checks named for it, and by no other; correct adapters by none.
+
+A check that waits in vain costs its deadline. So a check that must fail gets a short one, and
+the others a long one, which costs nothing and leaves a busy machine its time.
+"""
+
+import gc
+import os
+import sys
+import threading
+import unittest
+import warnings
+from collections.abc import Iterable
+from unittest import mock
+
+from modeltest.checks import ALL, Check, Outcome, Status, Subject, run
+
+from . import (
+    arriving,
+    cancelling,
+    closing,
+    cut,
+    early_stop,
+    elsewhere,
+    parrot,
+    pumping,
+    sharing,
+)
+
+SHORT, LONG = 0.5, 5.0
+
+CORRECT = (
+    parrot.Parrot,
+    parrot.CompressedParrot,
+    parrot.CancellableParrot,
+    parrot.ClosableParrot,
+    parrot.PumpedParrot,
+)
+
+MUTANTS: dict[type[parrot.Parrot], set[str]] = {
+    # The response outlives the consumer's loop.
+    early_stop.KeepsEveryStream: {"release/break", "release/nothing-left"},
+    early_stop.KeepsEveryStreamOfAFixedPool: {
+        "release/break",
+        "release/nothing-left",
+        "release/many",
+    },
+    # Until 3.12, close() clears the frame of an unstarted generator, and so lets go.
+    early_stop.AsksAtTheCall: (
+        {"release/cancel", "release/unread"} if sys.version_info >= (3, 13) else set()
+    ),
+    early_stop.AsksAtTheCallAndKeepsTheResponse: {"release/cancel", "release/unread"},
+    early_stop.GivesBackInMidBody: {
+        "release/break",
+        "release/close",
+        "release/with",
+        "release/consumer-error",
+        "release/nothing-left",
+        "release/many",
+        "release/clean-next",
+        "isolation/reuse",
+    },
+    early_stop.DrainsOnTheWayOut: {
+        "release/break",
+        "release/close",
+        "release/with",
+        "release/consumer-error",
+        "release/twice",
+        "release/nothing-left",
+        "release/many",
+        "release/clean-next",
+        "faults/egress",
+        "isolation/reuse",
+    },
+    early_stop.BindsTheInnerGenerator: {
+        "release/break",
+        "release/close",
+        "release/with",
+        "release/consumer-error",
+        "release/nothing-left",
+    },
+    early_stop.CatchesEverything: {
+        "release/break",
+        "release/close",
+        "release/with",
+        "release/consumer-error",
+        "release/twice",
+        "release/nothing-left",
+        "release/many",
+        "release/clean-next",
+    },
+    early_stop.YieldsInFinally: {
+        "release/break",
+        "release/close",
+        "release/with",
+        "release/consumer-error",
+        "release/twice",
+        "release/nothing-left",
+        "release/many",
+        "release/clean-next",
+    },
+    early_stop.RaisesInAFinalizer: {
+        "release/break",
+        "release/close",
+        "release/with",
+        "release/consumer-error",
+        "release/twice",
+        "release/nothing-left",
+        "release/many",
+        "release/clean-next",
+    },
+    early_stop.CannotBeClosed: {
+        "release/close",
+        "release/with",
+        "release/unread",
+        "release/consumer-error",
+        "release/twice",
+        "release/blocked",
+        "release/nothing-left",
+        "release/clean-next",
+    },
+    # A failed turn keeps its response.
+    early_stop.KeepsFailedResponsesOpen: {"release/failed"},
+    early_stop.ReadsHalfOfTheError: {"release/failed"},
+    early_stop.GivesBackTheErrorHalfRead: {"release/failed"},
+    # Something else is kept, of which there is only so much.
+    early_stop.LimitsItsStreams: {"release/nothing-left", "release/many"},
+    early_stop.LocksInAFinalizer: {"release/many"},
+    early_stop.StartsATimer: {"release/nothing-left"},
+    early_stop.OpensAPipe: {"release/nothing-left"},
+    # Stream objects.
+    closing.RefersToItself: {"release/break", "release/nothing-left"},
+    closing.IsKnownToItsFinalizer: {"release/break", "release/unread", "release/nothing-left"},
+    closing.OnlySetsAFlag: {
+        "release/cancel",
+        "release/close",
+        "release/with",
+        "release/unread",
+        "release/consumer-error",
+        "release/blocked",
+    },
+    closing.DrainsALittle: {"release/close", "release/blocked"},
+    closing.ClosesOnce: {"release/twice"},
+    closing.CannotCloseAfterTheEnd: {"release/twice"},
+    closing.RaisesWhenClosed: {"release/twice"},
+    closing.LazilyConnectsWhenClosed: {"release/twice"},
+    closing.LazilyReconnects: {"release/twice"},
+    closing.WithDoesNotClose: {"release/with", "release/consumer-error"},
+    closing.SwallowsTheConsumersError: {"release/consumer-error"},
+    closing.ReplacesTheConsumersError: {"release/consumer-error"},
+    closing.ClosesUnderTheReader: {"release/blocked"},
+    closing.LeavesTheReaderAsleep: {"release/blocked"},
+    closing.RaisesInDel: {
+        "release/break",
+        "release/unread",
+        "release/nothing-left",
+        "release/many",
+        "release/clean-next",
+    },
+    # Tokens.
+    cancelling.IgnoresTheToken: {"release/cancel", "release/blocked"},
+    cancelling.LooksBetweenEvents: {"release/blocked"},
+    cancelling.ListensAfterTheFirstEvent: {"release/blocked"},
+    cancelling.ListensAfterTheHeaders: {"release/blocked"},
+    cancelling.FinishesWhenCancelled: {"release/cancel", "release/blocked"},
+    # Threads.
+    pumping.ReadsWithoutLimit: {"delivery/bounded"},
+    pumping.NeverStops: {
+        "release/break",
+        "release/cancel",
+        "release/close",
+        "release/with",
+        "release/unread",
+        "release/consumer-error",
+        "release/twice",
+        "release/blocked",
+        "release/nothing-left",
+        "delivery/bounded",
+    },
+    pumping.WaitsForRoom: {"release/nothing-left"},
+    pumping.StopsBetweenEvents: {"release/close", "release/blocked"},
+    pumping.KeepsItsStream: {"release/break", "release/unread", "release/nothing-left"},
+    pumping.StaysAfterAnError: {"release/nothing-left"},
+    pumping.DiesWhenStopped: {
+        "release/break",
+        "release/cancel",
+        "release/close",
+        "release/with",
+        "release/unread",
+        "release/consumer-error",
+        "release/twice",
+        "release/blocked",
+        "release/nothing-left",
+        "release/many",
+        "release/clean-next",
+    },
+    pumping.FewThreads: {"isolation/parallel"},
+    # Events come late.
+    arriving.FillsABuffer: {"delivery/prompt"},
+    arriving.WaitsForTheNext: {"delivery/prompt"},
+    arriving.OneEventARead: {"delivery/prompt"},
+    arriving.WaitsForAWholeBuffer: {
+        "delivery/prompt",
+        "release/clean-next",
+        "isolation/interleaved",
+        "isolation/parallel",
+        "isolation/reuse",
+    },
+    # Half an answer counts as one, or fails with an error that nobody catches.
+    cut.TakesEveryEnd: {"truncation/clean", "truncation/close-delimited", "truncation/mid-event"},
+    cut.TakesTheEndOfTheConnection: {"truncation/close-delimited"},
+    cut.TrustsTheLength: {"truncation/short"},
+    cut.TrustsTheCompression: {"truncation/gzip"},
+    cut.TakesNothingForAnAnswer: {"truncation/empty"},
+    cut.TakesCommentsForAnAnswer: {"truncation/empty"},
+    cut.SwallowsBreaks: {"truncation/closed", "truncation/reset", "truncation/short"},
+    cut.SwallowsResets: {"truncation/reset"},
+    cut.SwallowsHalfChunks: {"truncation/closed"},
+    cut.PassesErrorsThrough: {"truncation/closed", "truncation/reset", "truncation/short"},
+    cut.MendsTheLastEvent: {"truncation/mid-event"},
+    cut.LeavesJSONErrors: {"truncation/mid-event"},
+    # Streams know of each other.
+    sharing.SharesItsDecoder: {
+        "release/clean-next",
+        "isolation/interleaved",
+        "isolation/parallel",
+        "isolation/reuse",
+    },
+    sharing.RenewsItsDecoder: {"isolation/interleaved", "isolation/parallel"},
+    sharing.UsesDecodersAgain: {"release/clean-next", "isolation/reuse"},
+    sharing.ReadsTheLastResponse: {"isolation/interleaved", "isolation/parallel"},
+    sharing.ClosesTheLastResponse: {"isolation/interleaved", "isolation/parallel"},
+    sharing.OneAtATime: {"isolation/interleaved", "isolation/parallel"},
+    # A stream spoils the model, or the request.
+    sharing.BreaksItsCircuit: {"isolation/reuse"},
+    sharing.ClosesItsClient: {
+        "release/nothing-left",
+        "release/many",
+        "release/clean-next",
+        "isolation/reuse",
+    },
+    sharing.EditsTheTools: {"isolation/request"},
+    sharing.EditsTheHistory: {"isolation/request"},
+    # Others than the provider are contacted.
+    elsewhere.SendsTelemetry: {"faults/egress"},
+    elsewhere.SendsTelemetryAtTheEnd: {"faults/egress"},
+    elsewhere.LooksUpAName: {"faults/egress"},
+    elsewhere.CancelsAtItsOwnAddress: {"faults/egress"},
+    elsewhere.FallsBack: {"faults/egress", "isolation/reuse"},
+}
+
+LONG_CHECKS = {"release/nothing-left", "release/many", "delivery/bounded"}
+"""Half of a run's time, and they judge how streams let go: where a mutant changes nothing of
+that, they are left out unless MODELTEST_ALL_CHECKS is set."""
+
+ABOUT_RELEASE = {module.__name__ for module in (parrot, early_stop, closing, cancelling, pumping)}
+
+
+class TestMutants(unittest.TestCase):
+    """One test a mutant, and a correct adapter; they are attached below."""
+
+    def setUp(self) -> None:
+        # Mutants leak sockets, and some of their threads die after the check has seen enough.
+        self.enterContext(warnings.catch_warnings())
+        warnings.simplefilter("ignore", ResourceWarning)
+        self.enterContext(mock.patch("threading.excepthook"))
+        self.addCleanup(let_go)
+
+    def expect(self, model: type[parrot.Parrot], expected: set[str]) -> None:
+        outcomes = [judge(check, model, check.id in expected) for check in checks(model, expected)]
+        failed = {o.check.id: o for o in outcomes if o.status in (Status.FAILED, Status.WARNED)}
+        wrongly = "\n".join(failed[name].text for name in failed.keys() - expected)
+        self.assertEqual(set(failed), expected, f"\n{model.__doc__}\n{wrongly}")
+
+
+class TestTable(unittest.TestCase):
+    def test_every_check_is_failed_by_a_mutant(self) -> None:
+        caught = set().union(*MUTANTS.values())
+        missing = [check.id for check in ALL if not check.needs and check.id not in caught]
+        self.assertEqual(missing, [])
+
+    def test_every_mutant_is_in_the_table(self) -> None:
+        modules = (early_stop, closing, cancelling, pumping, arriving, cut, sharing, elsewhere)
+        defined = {
+            value
+            for module in modules
+            for value in vars(module).values()
+            if isinstance(value, type)
+            and issubclass(value, parrot.Parrot)
+            and value.__module__ == module.__name__
+        }
+        self.assertEqual(defined, set(MUTANTS))
+
+
+def checks(model: type[parrot.Parrot], expected: set[str]) -> Iterable[Check]:
+    everything = model.__module__ in ABOUT_RELEASE or "MODELTEST_ALL_CHECKS" in os.environ
+    left_out = set() if everything else LONG_CHECKS - expected
+    return [check for check in ALL if check.id not in left_out]
+
+
+def judge(check: Check, model: type[parrot.Parrot], fails: bool) -> Outcome:
+    deadline = SHORT if fails else LONG
+    return run(check, Subject(new_model=model, event=parrot.event, deadline=deadline))
+
+
+def let_go() -> None:
+    """End what a mutant has left behind."""
+    for pump in list(parrot.Pump.everyone):
+        pump.free()
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
+        if thread.name == "parrot-pump":
+            thread.join(LONG)
+    while early_stop.OpensAPipe.descriptors:
+        os.close(early_stop.OpensAPipe.descriptors.pop())
+    while early_stop.LocksInAFinalizer.locks:
+        lock = early_stop.LocksInAFinalizer.locks.pop()
+        if lock.locked():
+            lock.release()
+    gc.collect()
+
+
+def attach(model: type[parrot.Parrot], expected: set[str]) -> None:
+    def test(self: TestMutants) -> None:
+        self.expect(model, expected)
+
+    test.__doc__ = model.__doc__
+    setattr(TestMutants, f"test_{model.__name__}", test)
+
+
+for correct in CORRECT:
+    attach(correct, set())
+for mutant, ids in MUTANTS.items():
+    attach(mutant, ids)

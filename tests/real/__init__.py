@@ -1,0 +1,1 @@
+"""The contract on published client packages; `tox run -e real` installs them and runs it."""

@@ -1,0 +1,217 @@
+"""What published clients do, as a page of the documentation, and the verdicts read back from it."""
+
+from __future__ import annotations
+
+import platform
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+import modeltest
+from modeltest.checks import ALL, Outcome, Status
+
+PACKAGES = ("openai", "anthropic", "httpx2")
+
+_WORDS = {
+    Status.PASSED: "passes",
+    Status.FAILED: "**fails**",
+    Status.WARNED: "*warns*",
+    Status.SKIPPED: "skipped",
+}
+_WIDTH = 96
+
+INTRODUCTION = """\
+# What published clients do
+
+<!-- Written by `python -m tests.real.report`; change that, not this page. -->
+
+Most adapters do not speak HTTP themselves: they wrap a provider's own package. An adapter here has
+one method, `stream(request)`, which yields a `TextDelta` for each piece of the answer and at last a
+`Finish`: the promise that the answer is whole. Of each package there are two such adapters:
+
+- a *naive* one, the loop that every tutorial shows. What it fails is what the package leaves to
+  whoever uses it;
+- a *careful* one, which does what it takes. It shows that the contract can be kept with the
+  package as it is.
+
+No provider and no key are involved: each check plays one situation from a server on loopback that
+answers as the provider would, and [the contract](contract.md) says what has to happen then. The
+naive adapters may fail with the errors of their package, the careful ones raise this kit's.
+
+The adapters, and the reasons given below, are in `tests/real/`; `tox run -e real` runs them again,
+and notices what a newer package does otherwise.
+
+{versions}
+## At a glance
+
+A check that *fails* breaks a MUST of the contract, one that *warns* a SHOULD; *skipped* means that
+the check cannot judge this kind of adapter.
+"""
+
+CARE = """\
+## What care takes
+
+Nothing here depends on the provider, and little on the package:
+
+- Close the response on every way out: at the end, on an error, on `close()`, and when the stream
+  is dropped without ever being read. A stream object does that; `ChatStream` is one of [the
+  examples](writing-an-adapter.md).
+- Give a Finish only for the provider's own end of turn. Neither package tells a whole answer from
+  one that was cut.
+- Wake a read that waits for the provider, by shutting its socket down. The packages' own `close()`,
+  called from another thread, returns, and neither the reader nor the server notices. As long as
+  the headers have not come there is no stream, and nothing to take hold of: only the package's
+  `timeout` ends that wait.
+- Raise one family of errors. The packages let others through, such as ValueError for an event that
+  is not JSON.
+
+Both careful adapters use this:
+
+```{literalinclude} ../tests/real/careful.py
+:pyobject: SDKBody
+```
+
+```{literalinclude} ../tests/real/careful.py
+:pyobject: model_errors
+```
+"""
+
+
+@dataclass(frozen=True)
+class Client:
+    """One adapter, and what the checks found.
+
+    Attributes:
+        name: the head of its column.
+        code: the classes and functions that it consists of.
+        reasons: check id → why it fails.
+        outcomes: check id → outcome.
+    """
+
+    name: str
+    code: Sequence[Any] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+
+    def broken(self) -> dict[str, list[Outcome]]:
+        """Return reason → what fails for it: a reason of several checks is told once."""
+        found: dict[str, list[Outcome]] = {}
+        for check, outcome in self.outcomes.items():
+            if outcome.status in (Status.FAILED, Status.WARNED):
+                found.setdefault(self.reasons.get(check, "not explained yet"), []).append(outcome)
+        return found
+
+
+def page(clients: Sequence[Client]) -> str:
+    parts = [
+        INTRODUCTION.format(versions=_filled(_versions())),
+        table(clients),
+        *_unjudged(clients),
+        *(part for client in clients for part in _section(client, clients)),
+        CARE,
+    ]
+    return "\n".join(parts)
+
+
+# The table
+
+
+def table(clients: Sequence[Client]) -> str:
+    """Return a row for each check that could judge any of the clients."""
+    heads = ["Check", "What must hold", *(client.name for client in clients)]
+    rows = [
+        [
+            f"`{check.id}`",
+            check.requirement,
+            *(_WORDS[client.outcomes[check.id].status] for client in clients),
+        ]
+        for check in ALL
+        if not _skipped_by_all(check.id, clients)
+    ]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in [heads, ["---"] * len(heads), *rows])
+
+
+def verdicts(markdown: str) -> dict[tuple[str, str], str]:
+    """Return (client, check) → verdict of a page's table; empty without one."""
+    rows = [
+        [cell.strip(" `*") for cell in line.split("|")[1:-1]]
+        for line in markdown.splitlines()
+        if line.startswith("|")
+    ]
+    if not rows:
+        return {}
+    clients = rows[0][2:]
+    return {
+        (client, row[0]): verdict
+        for row in rows[2:]
+        for client, verdict in zip(clients, row[2:], strict=True)
+    }
+
+
+def _skipped_by_all(check: str, clients: Sequence[Client]) -> bool:
+    return all(client.outcomes[check].status is Status.SKIPPED for client in clients)
+
+
+def _unjudged(clients: Sequence[Client]) -> list[str]:
+    names = [f"`{check.id}`" for check in ALL if _skipped_by_all(check.id, clients)]
+    return [_filled(f"Judged for none of them: {', '.join(names)}.")] if names else []
+
+
+def _versions() -> str:
+    installed = [f"{name} {version(name)}" for name in PACKAGES]
+    return (
+        f"This page is from a run with {', '.join(installed)} and modeltest "
+        f"{modeltest.__version__} on Python {platform.python_version()}."
+    )
+
+
+# One client
+
+
+def _section(client: Client, clients: Sequence[Client]) -> Iterator[str]:
+    yield f"## {client.name}\n"
+    for part in client.code:
+        source = part.__module__.replace(".", "/")
+        yield f"```{{literalinclude}} ../{source}.py\n:pyobject: {part.__qualname__}\n```\n"
+    broken = client.broken()
+    if not broken:
+        yield "It passes every check that can judge it.\n"
+    for reason, outcomes in broken.items():
+        yield _explained(reason, outcomes)
+    for check, outcome in client.outcomes.items():
+        if outcome.status is Status.SKIPPED and not _skipped_by_all(check, clients):
+            yield _filled(f"`{check}` is skipped: {outcome.text}.")
+
+
+def _explained(reason: str, outcomes: Sequence[Outcome]) -> str:
+    names = ", ".join(outcome.check.id for outcome in outcomes)
+    texts = "\n\n".join(shortened(outcome.text) for outcome in outcomes)
+    explanation = _filled(f"{reason[0].upper()}{reason[1:]}.")
+    return f"### {names}\n\n{explanation}\n```text\n{texts}\n```\n"
+
+
+def _filled(sentence: str) -> str:
+    return textwrap.fill(sentence, 100, break_on_hyphens=False) + "\n"
+
+
+def shortened(text: str) -> str:
+    """Return a failure text without its fix, and with the first of its cases only."""
+    lines = [line for line in text.splitlines() if not line.startswith("  fix ")]
+    cases = [number for number, line in enumerate(lines) if line.startswith("- ")]
+    if len(cases) > 1:
+        lines = [*lines[: cases[1]], "- …"]
+    return "\n".join(map(_wrapped, lines))
+
+
+def _wrapped(line: str) -> str:
+    label = re.match(r"  \w+ +|- ", line)
+    return textwrap.fill(
+        line,
+        _WIDTH,
+        subsequent_indent=" " * (label.end() if label else 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

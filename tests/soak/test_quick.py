@@ -1,0 +1,140 @@
+"""The soak works: loops end, failures count, growth is seen."""
+
+import io
+import unittest
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+from tests.soak.__main__ import main, soak, watch_memory
+from tests.soak.busy import busy_loops
+from tests.soak.memory import Growth, Holdings
+from tests.soak.suites import acme, examples
+
+kept: list[bytearray] = []
+
+
+class Sample(unittest.TestCase):
+    """Tests for the soak to run; no runner finds them by their names."""
+
+    def passes(self) -> None:
+        pass
+
+    def fails(self) -> None:
+        self.fail("on purpose")
+
+    def warns(self) -> None:
+        warnings.warn("on purpose", stacklevel=1)
+
+    @unittest.expectedFailure
+    def passes_unexpectedly(self) -> None:
+        pass
+
+    def grows(self) -> None:
+        kept.append(bytearray(100_000))
+
+
+def suite(*names: str) -> Callable[[], unittest.TestSuite]:
+    return lambda: unittest.TestSuite(map(Sample, names))
+
+
+def flatten(tests: unittest.TestSuite) -> Iterator[unittest.TestCase]:
+    for test in tests:
+        if isinstance(test, unittest.TestSuite):
+            yield from flatten(test)
+        else:
+            yield test
+
+
+class TestBusyLoops(unittest.TestCase):
+    def test_they_run_inside_the_block(self) -> None:
+        with busy_loops(2) as loops:
+            self.assertEqual([loop.poll() for loop in loops], [None, None])
+        self.assertNotIn(None, [loop.poll() for loop in loops])
+
+    def test_they_end_when_it_is_interrupted(self) -> None:
+        with self.assertRaises(KeyboardInterrupt), busy_loops(2) as loops:
+            raise KeyboardInterrupt
+        self.assertNotIn(None, [loop.poll() for loop in loops])
+
+    def test_they_end_with_whoever_started_them(self) -> None:
+        with busy_loops(1) as (loop,):
+            loop.stdin.close()  # as the system does when a process ends, even by SIGKILL
+            self.assertEqual(loop.wait(timeout=20), 0)
+
+
+class TestSoak(unittest.TestCase):
+    def test_quick(self) -> None:
+        out = io.StringIO()
+        self.assertEqual(main(["--quick"], out), 0)
+        self.assertIn("2 runs, 4 tests, 0 failures", out.getvalue())
+        self.assertIn("6 checks after 10 to warm up", out.getvalue())
+
+    def test_failures_are_counted_by_test(self) -> None:
+        out = io.StringIO()
+        make = suite("passes", "fails", "warns", "passes_unexpectedly")
+        self.assertFalse(soak(make, 2, 0, out))
+        self.assertIn("2 runs, 8 tests, 6 failures", out.getvalue())
+        for name in ("fails", "warns", "passes_unexpectedly"):
+            self.assertIn(f"2 times tests.soak.test_quick.Sample.{name}\n2 times ", out.getvalue())
+        self.assertNotIn("Sample.passes\n", out.getvalue())
+
+    def test_what_was_seen_is_told_when_it_is_interrupted(self) -> None:
+        out = io.StringIO()
+        makes = iter([suite("fails")()])
+
+        def make() -> unittest.TestSuite:
+            for made in makes:
+                return made
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            soak(make, 2, 0, out)
+        self.assertIn("1 times tests.soak.test_quick.Sample.fails", out.getvalue())
+
+    def test_the_suites_are_all_there(self) -> None:
+        names = {test.id() for test in flatten(examples())}
+        self.assertIn("docs.examples.test_openai_chat.TestOpenAIChat.test_break_releases", names)
+        self.assertTrue({test.id() for test in flatten(acme())} < names)
+        self.assertFalse([name for name in names if "_FailedTest" in name])
+
+
+class TestMemory(unittest.TestCase):
+    def test_growth_is_seen(self) -> None:
+        self.addCleanup(kept.clear)
+        out = io.StringIO()
+        self.assertTrue(watch_memory(suite("grows"), 50, out))
+        self.assertIn("50 checks after 5 to warm up: NOT FLAT", out.getvalue())
+
+    def test_a_suite_that_fails_says_nothing_about_memory(self) -> None:
+        with self.assertRaisesRegex(AssertionError, "on purpose"):
+            watch_memory(suite("fails"), 1, io.StringIO())
+
+    def test_each_kind_counts(self) -> None:
+        before = Holdings(resident=50_000_000, blocks=150_000, descriptors=5, threads=1)
+        steady = Holdings(resident=50_400_000, blocks=150_400, descriptors=5, threads=1)
+        self.assertTrue(Growth((100, 1100), (before, steady)).flat)
+        for kind, value in {
+            "resident": 54_200_000,
+            "blocks": 150_600,
+            "descriptors": 6,
+            "threads": 2,
+        }.items():
+            with self.subTest(kind):
+                after = replace(steady, **{kind: value})
+                self.assertFalse(Growth((100, 1100), (before, after)).flat)
+
+    def test_holdings(self) -> None:
+        before = Holdings.now()
+        self.assertGreaterEqual(before.threads, 1)
+        with Path(__file__).open("rb"):
+            opened = Holdings.now().descriptors - before.descriptors
+        self.assertEqual(opened, 1 if before.descriptors else 0)
+
+    def test_where_there_is_no_proc(self) -> None:
+        with mock.patch("tests.soak.memory.Path", side_effect=FileNotFoundError):
+            holdings = Holdings.now()
+        self.assertEqual(holdings.descriptors, 0)
+        self.assertGreaterEqual(holdings.resident, 0)

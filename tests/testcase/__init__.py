@@ -1,0 +1,1 @@
+"""Tests of `ModelContractTestCase`: what an author sees of the kit."""

@@ -1,0 +1,368 @@
+"""What an author can get wrong in a test case, and what it then says."""
+
+import os
+import re
+import threading
+import unittest
+from typing import Any
+from unittest import mock
+
+from modeltest import (
+    AsyncModelContractTestCase,
+    ConfigError,
+    ModelContractTestCase,
+    ModelError,
+    Request,
+    RequestsTransport,
+    TextDelta,
+    Urllib3Transport,
+    user,
+)
+from modeltest.checks import ALL, SetUpError, Subject
+from modeltest.demo.acme import AcmeModel
+from modeltest.set_up import problem_with, subject_of
+from modeltest.wire import OllamaChat, OpenAIChat
+
+from .running import SET_UP, acme, case, event, new_model, run, text_of
+
+
+def subject(**attributes: Any) -> Subject:
+    return subject_of(acme(**attributes)(SET_UP))
+
+
+class TestMissing(unittest.TestCase):
+    """What is missing fails one test; all others are skipped with the reason."""
+
+    def assert_one_failure(self, tests: type[unittest.TestCase], pattern: str) -> None:
+        result = run(tests)
+        self.assertEqual(result.testsRun, len(ALL) + 1)
+        ((failed, text),) = result.failures
+        self.assertEqual(failed.id().rpartition(".")[2], SET_UP)
+        self.assertRegex(text, pattern)
+        self.assertEqual(result.errors, [])
+        self.assertEqual(len(result.skipped), len(ALL))
+        first = text.removeprefix("AssertionError: ").splitlines()[0]
+        for _, reason in result.skipped:
+            self.assertEqual(reason, f"see {SET_UP}: {first}")
+
+    def test_new_model(self) -> None:
+        tests = case(event=staticmethod(event))
+        self.assert_one_failure(tests, r"TestAcme has no new_model: define new_model\(base_url, cl")
+
+    def test_event(self) -> None:
+        tests = case(new_model=staticmethod(new_model))
+        self.assert_one_failure(tests, r"TestAcme has no event: define event\(i\)")
+
+    def test_an_expected_failure_does_not_hide_it(self) -> None:
+        tests = case(event=staticmethod(event), expected_failures={"truncation/clean": "known"})
+        self.assert_one_failure(tests, "TestAcme has no new_model")
+
+
+class TestWrongNewModel(unittest.TestCase):
+    def assert_problem(self, pattern: str, **attributes: Any) -> str:
+        text = text_of(run(acme(**attributes), SET_UP))
+        self.assertRegex(text, pattern)
+        return text
+
+    def test_nothing(self) -> None:
+        self.assert_problem(
+            r"new_model gave None: expected an adapter with a method stream\(request\)",
+            new_model=lambda base_url, client: None,
+        )
+
+    def test_something_without_stream(self) -> None:
+        self.assert_problem(
+            r"new_model gave <.*Mock.*>: expected an adapter with a method stream",
+            new_model=lambda base_url, client: mock.Mock(spec=["create"], name="Mock"),
+        )
+
+    def test_it_raises(self) -> None:
+        def make(base_url: str, client: Any) -> Any:
+            return AcmeModel(base_url, session=client)  # type: ignore[call-arg]
+
+        text = self.assert_problem(
+            r"new_model\('http://127\.0\.0\.1:\d+', client\) raised TypeError: .*'api_key'",
+            new_model=make,
+        )
+        # … and where, as far as the author's own code goes.
+        self.assertIn("return AcmeModel(base_url, session=client)", text)
+        self.assertNotIn("modeltest/consumer", text.partition("in make")[2])
+
+    def test_it_raises_what_would_end_the_process(self) -> None:
+        def make(base_url: str, client: Any) -> Any:
+            raise SystemExit(3)
+
+        self.assert_problem("new_model.* raised SystemExit: 3", new_model=make)
+
+    def test_it_hangs(self) -> None:
+        blocked = threading.Event()
+        self.addCleanup(blocked.set)
+
+        def make(base_url: str, client: Any) -> Any:
+            blocked.wait()
+
+        self.assert_problem(
+            r"set-up: new_model\(\) did not return within 0\.1 s\.\n"
+            r"  stack (.*\n)*.*test_set_up\.py:\d+ in make: blocked\.wait\(\)",
+            new_model=make,
+            deadline=0.1,
+        )
+
+    def test_it_fails_later(self) -> None:
+        # The set-up was fine, so nobody would see the reason of a skip: it is an error.
+        made = iter(range(1))
+
+        def make(base_url: str, client: Any) -> Any:
+            next(made)
+            return new_model(base_url, client)
+
+        result = run(acme(new_model=make), SET_UP, "test_truncated_is_an_error")
+        self.assertEqual(result.failures, [])
+        ((_, text),) = result.errors
+        self.assertRegex(text, "SetUpError: new_model.* raised StopIteration")
+
+
+class TestWrongEvent(unittest.TestCase):
+    def assert_problem(self, pattern: str, event: Any, **attributes: Any) -> None:
+        attributes |= {"event": event}
+        self.assertRegex(text_of(run(acme(**attributes), SET_UP)), pattern)
+
+    def test_no_blank_line(self) -> None:
+        self.assert_problem(
+            r"event\(0\) gave b'data: \{\}\\n': expected a server-sent event with its blank line",
+            lambda i: "data: {}\n",
+        )
+
+    def test_no_text(self) -> None:
+        self.assert_problem(r"event\(0\) gave \{\}: expected str or bytes", lambda i: {})
+
+    def test_it_raises(self) -> None:
+        words = ["one", "two"]
+        self.assert_problem(
+            # Not only the first ones are tried: the response is endless.
+            r"event\(9999\) raised IndexError.*\n(.*\n)*.*in <lambda>",
+            lambda i: f'data: {{"text": "{words[i]}"}}\n\n',
+        )
+
+    def test_it_hangs(self) -> None:
+        blocked = threading.Event()
+        self.addCleanup(blocked.set)
+        self.assert_problem(
+            r"set-up: event\(i\) did not return within 0\.1 s\.\n"
+            r"  stack (.*\n)*.*test_set_up\.py:\d+ in <lambda>: lambda i: blocked\.wait",
+            lambda i: blocked.wait(),
+            deadline=0.1,
+        )
+
+    def test_the_adapter_makes_nothing_of_it(self) -> None:
+        self.assert_problem(
+            r"set-up: the adapter made no event of b': nothing\\n\\n' and the next one: it raised "
+            r"IncompleteResponseError.*\n  server .*\n(  .*\n)*  fix +let new_model use its base_",
+            lambda i: ": nothing\n\n",
+        )
+
+    def test_too_many_parameters(self) -> None:
+        self.assert_problem(
+            r"TestAcme\.event takes \(i, j\): expected event\(i\)", lambda self, i, j: ""
+        )
+
+
+class TestWrongAdapter(unittest.TestCase):
+    def test_it_ignores_base_url(self) -> None:
+        def make(base_url: str, client: Any) -> Any:
+            return new_model("http://provider.example", client)
+
+        text = text_of(run(acme(new_model=make), SET_UP))
+        self.assertRegex(text, r"set-up: the adapter sent no request to http://127\.0\.0\.1:\d+: ")
+        self.assertRegex(text, r"\n  refused  look up provider\.example:80 at .*acme\.py:\d+")
+
+    def test_it_hangs(self) -> None:
+        blocked = threading.Event()
+        self.addCleanup(blocked.set)
+
+        class Model:
+            def stream(self, request: Request) -> Any:
+                blocked.wait()
+
+        tests = acme(new_model=lambda base_url, client: Model(), deadline=0.1)
+        result = run(tests, SET_UP, "test_break_releases", "test_close_releases")
+        self.assertRegex(
+            text_of(result),
+            r"set-up: stream\(\) did not return within 0\.1 s\.\n"
+            r"  stack (.*\n)*.*in stream: blocked\.wait\(\)\n(.*\n)*  server   received no request",
+        )
+        # It would hang each of them, too.
+        self.assertEqual(len(result.skipped), 2)
+
+
+class TestAttributes(unittest.TestCase):
+    """Each attribute reaches the checks as it was given, or is refused with what is expected."""
+
+    def test_defaults(self) -> None:
+        given = subject()
+        self.assertIsInstance(given.transport, RequestsTransport)
+        self.assertEqual(given.request, Request(messages=(user("hi"),)))
+        self.assertIs(given.model_error, ModelError)
+        self.assertIs(given.config_error, ConfigError)
+        self.assertIsNone(given.wire)
+        self.assertIn("secret", given.api_key)
+        self.assertEqual(given.retries, 0)
+        self.assertIsNone(given.idle_timeout)
+        self.assertEqual(given.refused_tool_names, ())
+        self.assertEqual(given.accepted_tool_names, ())
+        self.assertEqual(given.deadline, 2.0)
+        self.assertIs(ModelContractTestCase.strict, False)
+
+    def test_every_attribute_is_checked_or_used(self) -> None:
+        """One that is added later must be told of here."""
+        own = {
+            name
+            for name, value in vars(ModelContractTestCase.__mro__[1]).items()
+            if not name.startswith("_") and not callable(value)
+        }
+        wrong = {attributes for attributes, _, _ in self.wrong()}
+        self.assertEqual(own - wrong, {"expected_failures", "skips", "strict"})
+
+    def test_what_is_given_is_used(self) -> None:
+        request = Request(messages=(user("what?"),))
+        for name, value in (
+            ("transport", Urllib3Transport()),
+            ("request", request),
+            ("model_error", (OSError, ValueError)),
+            ("model_error", KeyboardInterrupt),
+            ("config_error", ValueError),
+            ("wire", OpenAIChat()),
+            ("api_key", "another"),
+            ("retries", 2),
+            ("idle_timeout", 0.5),
+            ("refused_tool_names", ("a", "b")),
+            ("accepted_tool_names", ["c"]),
+            ("deadline", 7),
+        ):
+            with self.subTest(name):
+                self.assertEqual(getattr(subject(**{name: value}), name), value)
+
+    def test_a_class_does_for_its_instance(self) -> None:
+        self.assertIsInstance(subject(transport=Urllib3Transport).transport, Urllib3Transport)
+        self.assertIsInstance(subject(wire=OpenAIChat).wire, OpenAIChat)
+
+    @staticmethod
+    def wrong() -> list[tuple[str, Any, str]]:
+        exceptions = "an exception class or a tuple of them"
+        return [
+            ("transport", None, "a Transport such as RequestsTransport()"),
+            ("transport", "requests", "a Transport such as RequestsTransport()"),
+            ("wire", "openai", "a WireFormat such as OpenAIChat(), or None"),
+            ("request", user("hi"), "a Request"),
+            ("model_error", None, exceptions),
+            ("model_error", (), exceptions),
+            ("model_error", ModelError("an instance"), exceptions),
+            ("model_error", (ModelError, "text"), exceptions),
+            ("config_error", int, exceptions),
+            ("api_key", "", "a text"),
+            ("api_key", None, "a text"),
+            ("retries", -1, "a number, 0 or more"),
+            ("retries", None, "a number, 0 or more"),
+            ("idle_timeout", 0, "seconds above 0, or None"),
+            ("idle_timeout", "1", "seconds above 0, or None"),
+            ("refused_tool_names", "name", "a tuple of names"),
+            ("refused_tool_names", None, "a tuple of names"),
+            ("accepted_tool_names", (1,), "a tuple of names"),
+            ("deadline", 0, "seconds above 0"),
+            ("deadline", -1.0, "seconds above 0"),
+            ("deadline", "2", "seconds above 0"),
+            ("deadline", None, "seconds above 0"),
+            ("deadline", float("inf"), "seconds above 0"),
+            ("deadline", float("nan"), "seconds above 0"),
+        ]
+
+    def test_what_cannot_be_used_is_refused(self) -> None:
+        for name, value, expected in self.wrong():
+            with self.subTest(name, value=value), self.assertRaises(SetUpError) as caught:
+                subject(**{name: value})
+            self.assertEqual(
+                str(caught.exception), f"TestAcme.{name}: expected {expected}, got {value!r}"
+            )
+
+    def test_the_wire_gives_the_event(self) -> None:
+        tests = case(new_model=staticmethod(new_model), wire=OpenAIChat())
+        given = subject_of(tests(SET_UP))
+        self.assertEqual(given.event(3), OpenAIChat().event(3))
+
+    def test_an_own_event_goes_first(self) -> None:
+        self.assertEqual(subject(wire=OpenAIChat()).event(3), event(3).encode())
+
+    def test_a_format_without_blank_lines_needs_none(self) -> None:
+        line = subject(wire=OllamaChat(), event=lambda i: '{"message": {}}\n')
+        self.assertEqual(line.event(0), b'{"message": {}}\n')
+
+    def test_an_asynchronous_test_case_has_the_same_attributes(self) -> None:
+        attributes = {"new_model": staticmethod(new_model), "event": staticmethod(event)}
+        tests = type("TestAcme", (AsyncModelContractTestCase,), attributes)
+        self.assertEqual(subject_of(tests(SET_UP)).deadline, 2.0)
+
+
+class TestDeadlineScale(unittest.TestCase):
+    def scaled(self, text: str) -> Subject:
+        with mock.patch.dict(os.environ, MODELTEST_DEADLINE_SCALE=text):
+            return subject(deadline=2.0)
+
+    def test_it_multiplies_the_deadline(self) -> None:
+        self.assertEqual(self.scaled("2.5").deadline, 5.0)
+
+    def test_what_is_no_scale_is_refused(self) -> None:
+        for text in ("", "fast", "0", "-1", "inf", "nan"):
+            with (
+                self.subTest(text),
+                self.assertRaisesRegex(
+                    SetUpError,
+                    f"^MODELTEST_DEADLINE_SCALE: expected a number above 0, got '{text}'$",
+                ),
+            ):
+                self.scaled(text)
+
+    def test_it_fails_the_set_up(self) -> None:
+        with mock.patch.dict(os.environ, MODELTEST_DEADLINE_SCALE="fast"):
+            result = run(acme(), SET_UP, "test_break_releases")
+        self.assertIn("MODELTEST_DEADLINE_SCALE", text_of(result))
+        self.assertEqual(len(result.skipped), 1)
+
+
+class TestProblem(unittest.TestCase):
+    def test_there_is_none(self) -> None:
+        self.assertEqual(problem_with(acme()(SET_UP)), "")
+
+    def test_it_is_looked_for_once_a_class(self) -> None:
+        made: list[str] = []
+
+        def make(base_url: str, client: Any) -> Any:
+            made.append(base_url)
+
+        run(acme(new_model=make))
+        self.assertEqual(len(made), 1)
+
+    def test_it_keeps_nothing_of_the_adapter(self) -> None:
+        """The text is kept for the class's other tests; a traceback would keep the adapter."""
+        import weakref
+
+        class Model:
+            def stream(self, request: Request) -> Any:
+                yield TextDelta("a")
+
+        kept: list[weakref.ref[Any]] = []
+
+        def make(base_url: str, client: Any) -> Any:
+            model = Model()
+            kept.append(weakref.ref(model))
+            raise ValueError(base_url)
+
+        tests = acme(new_model=make)
+        self.assertTrue(re.search("raised ValueError", text_of(run(tests, SET_UP))))
+        import gc
+
+        gc.collect()
+        self.assertEqual([reference() for reference in kept], [None])
+
+
+if __name__ == "__main__":
+    unittest.main()
