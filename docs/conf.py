@@ -30,6 +30,8 @@ html_title = f"modeltest {version}"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 napoleon_use_rtype = False
+# A list in the class's description: entries of their own would clash with documented attributes.
+napoleon_use_ivar = True
 # Docstrings are read in a terminal too: single backticks, and they mean code.
 default_role = "code"
 nitpick_ignore_regex = [

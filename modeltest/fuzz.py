@@ -88,10 +88,10 @@ def respelled_bodies(bodies: Sequence[Body]) -> SearchStrategy[bytes]:
     """
     from hypothesis import strategies as st
 
-    spellings = [
-        respelling.body(body).data for body in bodies for respelling in respellings(body.framing)
-    ]
-    return st.sampled_from(spellings or [body.data for body in _some(bodies, "body")])
+    def spellings(body: Body) -> list[bytes]:
+        return [other.body(body).data for other in respellings(body.framing)] or [body.data]
+
+    return st.sampled_from([data for body in _some(bodies, "body") for data in spellings(body)])
 
 
 def chunkings(body: bytes, max_cuts: int = 20) -> SearchStrategy[tuple[bytes, ...]]:

@@ -20,6 +20,7 @@ from modeltest.checks import (
     Subject,
     run,
 )
+from modeltest.checks.run import refused
 from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
 from modeltest.contract import ConfigError, ModelError, Request
 from modeltest.set_up import problem_with, reasons_of, subject_of
@@ -134,10 +135,9 @@ class _ContractTestCase(unittest.TestCase):
     @classmethod
     def _report_attempts(cls) -> None:
         attempts, cls._attempts = cls._attempts, []
-        refused = "\n".join(str(attempt) for attempt in dict.fromkeys(attempts))
         raise AssertionError(
             f"{_EGRESS}: connections to elsewhere were attempted, and refused, during other "
-            f"checks; expected none.\n{Evidence('refused', refused)}\n"
+            f"checks; expected none.\n{refused(attempts)}\n"
             f"{Evidence('fix', BY_NAME[_EGRESS].fix)}"
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Self
 
@@ -17,7 +18,8 @@ class Evidence:
 
     def __str__(self) -> str:
         # Not splitlines(): U+2028 and the like are text.
-        first, *rest = self.text.split("\n")
+        runs = itertools.groupby(self.text.split("\n"))
+        first, *rest = (_times(line, len(list(same))) for line, same in runs)
         lines = [f"  {self.label:<{LABEL_WIDTH}}{first}"]
         return "\n".join([*lines, *(" " * (LABEL_WIDTH + 2) + line for line in rest)])
 
@@ -40,8 +42,10 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         self.hung = hung
 
     def with_evidence(self, more: tuple[Evidence, ...]) -> Self:
-        """Return the same verdict with more evidence."""
-        return type(self)(self.statement, (*self.evidence, *more), hung=self.hung)
+        """Return the same verdict with more evidence, of the kinds that it does not have yet."""
+        had = {evidence.label for evidence in self.evidence}
+        new = (evidence for evidence in more if evidence.label not in had)
+        return type(self)(self.statement, (*self.evidence, *new), hung=self.hung)
 
     def __str__(self) -> str:
         return "\n".join([self.statement, *map(str, self.evidence)])
@@ -49,6 +53,10 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
 
 class Skip(Exception):  # noqa: N818 - not an error
     """The check cannot judge this adapter; the text says why."""
+
+
+def _times(line: str, number: int) -> str:
+    return line if number == 1 else f"{line} ({number} times)"
 
 
 def count(number: int, noun: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -56,7 +56,8 @@ def run(check: Check, subject: Subject) -> Outcome:
     missing = [need for need in check.needs if not getattr(subject, need.value)]
     if missing:
         names = " and ".join(f"`{need.value}`" for need in missing)
-        return Outcome(check, Status.SKIPPED, f"needs {names}: set it on the test case")
+        them = "them" if missing[1:] else "it"
+        return Outcome(check, Status.SKIPPED, f"needs {names}: set {them} on the test case")
     with _guarded() as egress, caught_spills() as spills:
         trial = Trial(check, subject, egress, spills)
         try:
@@ -78,6 +79,12 @@ def _guarded() -> Iterator[EgressGuard]:
             yield egress
     finally:
         (gc.enable if collecting else gc.disable)()  # a check may have changed it
+
+
+def refused(attempts: Iterable[Attempt]) -> Evidence:
+    """Return which connections to elsewhere were refused, alike ones as one."""
+    alike = {(attempt.action, attempt.address, attempt.place): attempt for attempt in attempts}
+    return Evidence("refused", "\n".join(map(str, alike.values())))
 
 
 def _outcome(trial: Trial) -> Outcome:
@@ -106,8 +113,8 @@ def _report(trial: Trial) -> str:
     else:
         lines = [f"{check.id}: {len(trial.broken)} of {trial.tried} cases fail."]
         lines += [f"- {broken}" for broken in trial.broken]
-    refused = dict.fromkeys(map(str, trial.egress.attempts))
-    if refused:
-        lines.append(str(Evidence("refused", "\n".join(refused))))
+    shown = {evidence.label for broken in trial.broken for evidence in broken.failure.evidence}
+    if trial.egress.attempts and "refused" not in shown:
+        lines.append(str(refused(trial.egress.attempts)))
     lines.append(str(Evidence("fix", check.fix)))
     return "\n".join(lines)

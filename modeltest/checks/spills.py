@@ -7,9 +7,15 @@ import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from modeltest import consumer
 from modeltest.consumer import is_kit_thread
+from modeltest.transports import Place
+
+_CONSUMER = str(Path(consumer.__file__).parent)
+"""Where the kit uses the adapter: no line there raises anything."""
 
 
 class Spills:
@@ -54,7 +60,15 @@ def caught_spills() -> Iterator[Spills]:
 
 
 def _shown(args: Any) -> str:
+    """Return the exception of a hook's arguments, and the line that raised it."""
     if args.exc_value is None:
         return str(args.exc_type.__name__)
     # Unlike f"{value}" it does not raise where the adapter's `__str__` does.
-    return "".join(traceback.format_exception_only(args.exc_value)).strip()
+    text = "".join(traceback.format_exception_only(args.exc_value)).strip()
+    frames = traceback.extract_tb(args.exc_traceback)
+    raised = [frame for frame in frames if not frame.filename.startswith(_CONSUMER)][-1:]
+    return text + "".join(f", raised at {_place(frame)}" for frame in raised)
+
+
+def _place(frame: traceback.FrameSummary) -> Place:
+    return Place(frame.filename, frame.lineno or 0, frame.name)

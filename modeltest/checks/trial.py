@@ -127,4 +127,6 @@ def _as_failure(error: Failure | Hang) -> Failure:
     if isinstance(error, Failure):
         return error
     stack = "\n".join(error.frames) or "(the thread has ended)"
-    return Failure(f"{error}.", (Evidence("stack", stack),), hung=True)
+    return Failure(
+        f"{error}; the stack shows where it waits.", (Evidence("stack", stack),), hung=True
+    )

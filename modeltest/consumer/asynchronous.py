@@ -75,6 +75,8 @@ class AsyncStream(Stream):
 
     def _begin(self) -> None:
         self._owner = self._loop.create_task(self._own())
+        # Not in a `finally`: a task that is cancelled before it begins runs none of its code.
+        self._owner.add_done_callback(self._end)
 
     def _take_job(self, job: _Job) -> None:
         if self._over:
@@ -96,9 +98,7 @@ class AsyncStream(Stream):
             self._outcome = self.log.kept(error)
             await self._close()
         finally:
-            self._over = True
             self._hand.drop()
-            self._finish_unfinished()
 
     async def _serve(self) -> None:
         """Run the verbs one after the other, until there are no more."""
@@ -121,7 +121,9 @@ class AsyncStream(Stream):
         except Exception as error:
             self._outcome = self.log.kept(error)
 
-    def _finish_unfinished(self) -> None:
+    def _end(self, owner: asyncio.Task[None]) -> None:  # noqa: ARG002 - a callback's signature
+        """Let all that still waits come back."""
+        self._over = True
         unfinished = [] if self._current is None else [self._current]
         while not self._jobs.empty():
             job = self._jobs.get_nowait()

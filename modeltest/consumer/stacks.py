@@ -103,7 +103,8 @@ def _is_own(frame: FrameType) -> bool:
 
 
 def _describe(frame: FrameType) -> str:
-    file, line = frame.f_code.co_filename, frame.f_lineno
+    # A frame of another thread may stand between two lines: then it has no number.
+    file, line = frame.f_code.co_filename, frame.f_lineno or frame.f_code.co_firstlineno
     source = linecache.getline(file, line).strip()
     return f"{shorten(file)}:{line} in {frame.f_code.co_name}: {source}"
 

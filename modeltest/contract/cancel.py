@@ -14,7 +14,7 @@ class CancelToken:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may cancel inside add_callback()
         self._cancelled = False
         self._callbacks: list[Callable[[], object]] = []
 

@@ -56,9 +56,12 @@ class APIError(ModelError):
         self.type = type
         self.code = code
         self.body = body
-        where = "in the stream" if status is None else f"HTTP {status}"
-        kind = f" ({type})" if type else ""
-        super().__init__(f"{where}{kind}: {message or body or 'no message'}")
+        super().__init__(status, message)
+
+    def __str__(self) -> str:
+        where = "in the stream" if self.status is None else f"HTTP {self.status}"
+        kind = f" ({self.type})" if self.type else ""
+        return f"{where}{kind}: {self.message or self.body or 'no message'}"
 
 
 class RateLimitedError(APIError):

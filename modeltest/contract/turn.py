@@ -130,7 +130,8 @@ class Assembler:
     """`assemble`, one event at a time: for a loop that shows deltas as they come."""
 
     def __init__(self) -> None:
-        self._parts: list[Part | _Call] = []
+        # Text is a list of its deltas until it is asked for: joining as they come is quadratic.
+        self._parts: list[Part | _Call | list[str]] = []
         self._calls: dict[int, _Call] = {}
         self._finish: Finish | None = None
 
@@ -162,8 +163,7 @@ class Assembler:
         Raises:
             TruncatedToolArgumentsError: a call's arguments are no JSON object.
         """
-        parts = (part.tool_use() if isinstance(part, _Call) else part for part in self._parts)
-        return Message("assistant", tuple(parts))
+        return Message("assistant", tuple(map(_whole, self._parts)))
 
     def turn(self) -> Turn:
         """Return the turn, now that the events have ended.
@@ -179,16 +179,16 @@ class Assembler:
         if negative:
             raise NegativeUsageError(f"token counts are never negative: got {negative}")
         # Before the reason is looked at: half a call must not run, whatever it was cut by.
-        parts = tuple(part.tool_use() if isinstance(part, _Call) else part for part in self._parts)
+        message = self.message()
         self._check_reason(finish)
-        return Turn(Message("assistant", parts), finish.usage, finish)
+        return Turn(message, finish.usage, finish)
 
     def _add_text(self, delta: TextDelta) -> None:
         last = self._parts[-1] if self._parts else None
-        if isinstance(last, Text):
-            self._parts[-1] = Text(last.text + delta.text)
+        if isinstance(last, list):
+            last.append(delta.text)
         elif delta.text:
-            self._parts.append(Text(delta.text))
+            self._parts.append([delta.text])
 
     def _add_reasoning(self, delta: ReasoningDelta) -> None:
         last = self._parts[-1] if self._parts else None
@@ -222,6 +222,12 @@ class Assembler:
         for index, call in self._calls.items():
             if not call.name:
                 raise StreamProtocolError(f"tool call {index} never had a name")
+
+
+def _whole(part: Part | _Call | list[str]) -> Part:
+    if isinstance(part, list):
+        return Text("".join(part))
+    return part.tool_use() if isinstance(part, _Call) else part
 
 
 def _settled(what: str, known: str, given: str) -> str:

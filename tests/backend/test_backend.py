@@ -26,6 +26,8 @@ from modeltest.backend import (
     Send,
     Stall,
     Stopped,
+)
+from modeltest.backend import (
     backend as backend_module,
 )
 from tests.backend.client import PATIENCE, POST, Client, chunks

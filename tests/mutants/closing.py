@@ -19,6 +19,8 @@ class RefersToItself(ClosableParrot):
     class Stream(ParrotStream):
         def __init__(self, response: requests.Response, events: Iterator[Event]) -> None:
             super().__init__(response, self.count(events))
+            # Not response.close(): within the collector, the lock of its pool may be held.
+            self.release = weakref.finalize(self, response.raw.close)
             self.words = 0
 
         def count(self, events: Iterator[Event]) -> Iterator[Event]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
@@ -44,6 +45,23 @@ class AsksAtTheCall(Parrot):
     def read_and_close(self, response: requests.Response) -> Iterator[Event]:
         with response:
             yield from self.read(response.raw)
+
+
+def closed_generators_hold() -> bool:
+    """Tell whether `close()` leaves an unstarted generator its arguments, as it does from 3.12 on.
+
+    Where it does not, `AsksAtTheCall` lets go of its response after all.
+    """
+
+    def generator(argument: set[int]) -> Iterator[int]:
+        yield from argument
+
+    argument: set[int] = set()
+    reference = weakref.ref(argument)
+    unstarted = generator(argument)
+    del argument
+    unstarted.close()
+    return reference() is not None
 
 
 class AsksAtTheCallAndKeepsTheResponse(AsksAtTheCall):

@@ -47,7 +47,7 @@ class Forms:
     function_with_default = make_with_default
     function_of_any = make_of_any
     a_class = Recorded
-    a_lambda = lambda base_url, client: Recorded(base_url, client)  # noqa: E731
+    a_lambda = lambda base_url, client: Recorded(base_url, client)  # noqa: E731, PLW0108
     lambda_with_self = lambda self, base_url, client: Recorded(base_url, client)  # noqa: E731
     partial = functools.partial(make_with_default, retries=3)
     partial_of_class = functools.partial(Recorded)
@@ -67,7 +67,7 @@ class Forms:
         assert self.key == "secret"
         return Recorded(*given)
 
-    def method_by_another_name(this, base_url: Any, client: Any) -> Recorded:  # noqa: N805
+    def method_by_another_name(this, base_url: Any, client: Any) -> Recorded:
         assert this.key == "secret"
         return Recorded(base_url, client)
 

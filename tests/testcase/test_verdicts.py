@@ -1,5 +1,7 @@
 """How what a check finds becomes a test's result."""
 
+import contextlib
+import socket
 import unittest
 import warnings
 from typing import Any
@@ -161,7 +163,9 @@ class TestExpectedFailures(unittest.TestCase):
             result = run(acme(expected_failures={"truncation/clean": "known"}), CLEAN)
         self.assertEqual(result.expectedFailures, [])
         ((_, text),) = result.errors
-        self.assertRegex(text, r"BackendError: .*ValueError\('no such step'\) at step Exploding\(\)")
+        self.assertRegex(
+            text, r"BackendError: .*ValueError\('no such step'\) at step Exploding\(\)"
+        )
 
     def test_a_set_up_error_is_not_swallowed(self) -> None:
         made = iter(range(1))
@@ -183,7 +187,9 @@ class TestFaultsOfTheKit(unittest.TestCase):
             result = run(acme(), CLEAN)
         self.assertEqual(result.failures, [])
         ((_, text),) = result.errors
-        self.assertRegex(text, r"BackendError: .*ValueError\('no such step'\) at step Exploding\(\)")
+        self.assertRegex(
+            text, r"BackendError: .*ValueError\('no such step'\) at step Exploding\(\)"
+        )
         self.assertIn("modeltest failed here, not the adapter", text)
 
     def test_they_go_before_what_the_adapter_did(self) -> None:
@@ -286,22 +292,16 @@ class TestEgress(unittest.TestCase):
     """A connection to elsewhere is refused in every check, and told of at the class's end."""
 
     def phoning(self, **attributes: Any) -> type[ModelContractTestCase]:
-        import socket
-
         class Model:
             def __init__(self, *given: Any) -> None:
                 self._acme = AcmeModel(*given)
 
             def stream(self, request: Request) -> Any:
-                try:
+                with contextlib.suppress(OSError):
                     socket.create_connection(("203.0.113.7", 443), timeout=1).close()
-                except OSError:
-                    pass
                 return self._acme.stream(request)
 
-        return acme(
-            new_model=lambda base_url, client: Model(base_url, client, "key"), **attributes
-        )
+        return acme(new_model=lambda base_url, client: Model(base_url, client, "key"), **attributes)
 
     def test_it_is_reported_once_for_the_class(self) -> None:
         result = run(self.phoning(), CLEAN, EMPTY)
@@ -332,7 +332,6 @@ class TestEgress(unittest.TestCase):
                 tests = self.phoning(**{attribute: {"faults/egress": "telemetry"}})
                 result = run(tests, CLEAN, "test_only_the_provider_is_contacted")
                 self.assertTrue(result.wasSuccessful(), result.errors)
-
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class TestTheLeast(unittest.TestCase):
             name = "Least"
             framing = Framing.SSE
             content_type = "text/event-stream"
-            reasons = {"end": FinishReason.STOP}  # noqa: RUF012 - as a user would write it
+            reasons = {"end": FinishReason.STOP}
 
             def text_event(self, text: str) -> str:
                 return text

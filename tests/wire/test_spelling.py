@@ -43,7 +43,7 @@ class Plain(WireFormat):
     name = "Plain"
     content_type = "text/event-stream"
     framing = Framing.SSE
-    reasons = {"end": FinishReason.STOP}  # noqa: RUF012 - as a user would write it
+    reasons = {"end": FinishReason.STOP}
 
     def text_event(self, text: str) -> Any:
         return {"text": text}
@@ -383,7 +383,7 @@ class TestIncompleteFormats(unittest.TestCase):
 
     def test_a_reason_that_is_none_is_refused(self) -> None:
         class Wrong(Plain):
-            reasons = {"end": "finished"}  # noqa: RUF012
+            reasons = {"end": "finished"}
 
         with self.assertRaisesRegex(TypeError, r"Wrong\.reasons\['end'\].*got 'finished'"):
             Wrong()

@@ -1,0 +1,36 @@
+"""An adapter under test, and checks made for a test."""
+
+from collections.abc import Callable
+from typing import Any
+
+from modeltest.checks import Check, Level, Need, Subject, Trial
+from modeltest.demo.acme import AcmeModel
+
+
+def new_model(base_url: str, client: Any) -> AcmeModel:
+    return AcmeModel(base_url, client, "key")
+
+
+def event(index: int) -> bytes:
+    return b'data: {"text": "word %d "}\n\n' % index
+
+
+def subject(**values: Any) -> Subject:
+    """Return the careful adapter of the demo, with these values."""
+    return Subject(**{"new_model": new_model, "event": event, **values})
+
+
+def check(
+    run: Callable[[Trial], None], level: Level = Level.MUST, needs: tuple[Need, ...] = ()
+) -> Check:
+    """Return a check that runs `run`."""
+    return Check(
+        id="group/name",
+        method="test_name",
+        level=level,
+        requirement="It holds.",
+        why="It matters.",
+        fix="mend it",
+        needs=needs,
+        run=run,
+    )

@@ -1,0 +1,71 @@
+"""What a check is, and what all of them have in common."""
+
+import inspect
+import unittest
+
+from modeltest.checks import ALL, BY_NAME, Check, Level, Need, Trial, check
+
+
+class TestMakingOne(unittest.TestCase):
+    def test_the_docstring_gives_requirement_and_why(self) -> None:
+        @check("group/name", "test_name", fix="mend it", needs=(Need.WIRE,))
+        def made(trial: Trial) -> None:
+            """It holds.
+
+            It matters, because
+            it matters.
+            """
+
+        self.assertIsInstance(made, Check)
+        self.assertEqual(made.requirement, "It holds.")
+        self.assertEqual(made.why, "It matters, because it matters.")
+        self.assertEqual((made.id, made.group, made.method), ("group/name", "group", "test_name"))
+        self.assertEqual((made.level, made.fix), (Level.MUST, "mend it"))
+        self.assertEqual(made.needs, (Need.WIRE,))
+
+    def test_one_that_is_not_explained_is_refused(self) -> None:
+        def without(trial: Trial) -> None: ...
+
+        def without_why(trial: Trial) -> None:
+            """It holds."""
+
+        for function in (without, without_why):
+            with (
+                self.subTest(function.__name__),
+                self.assertRaisesRegex(
+                    TypeError,
+                    "^check group/name: the docstring gives a requirement, then the why$",
+                ),
+            ):
+                check("group/name", "test_name", fix="mend it")(function)
+
+
+class TestAll(unittest.TestCase):
+    def test_ids_and_methods_name_one_each(self) -> None:
+        self.assertEqual(len({each.id for each in ALL}), len(ALL))
+        self.assertEqual(len({each.method for each in ALL}), len(ALL))
+        for each in ALL:
+            self.assertIs(BY_NAME[each.id], check)
+            self.assertIs(BY_NAME[each.method], check)
+
+    def test_groups_stand_together(self) -> None:
+        groups = [each.group for each in ALL]
+        self.assertEqual(groups, sorted(groups, key=groups.index))
+
+    def test_every_one_is_written_as_the_others_are(self) -> None:
+        for each in ALL:
+            with self.subTest(each.id):
+                self.assertRegex(each.id, r"\A[a-z]+/[a-z0-9-]+\Z")
+                self.assertRegex(each.method, r"\Atest_[a-z0-9_]+\Z")
+                self.assertRegex(each.requirement, r"\A\S.{10,95}\.\Z")
+                self.assertGreater(len(each.why), 40)
+                self.assertNotRegex(each.fix, r"\A[A-Z][a-z]|\.\Z|\n")
+
+    def test_every_group_has_a_heading(self) -> None:
+        for each in ALL:
+            module = inspect.getmodule(each.run)
+            self.assertRegex(str(inspect.getdoc(module)), rf"\A{each.group}: .+\.")
+
+
+if __name__ == "__main__":
+    unittest.main()

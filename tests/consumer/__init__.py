@@ -1,0 +1,1 @@
+"""Driving adapters of every kind, also those that do not come back."""

@@ -1,0 +1,88 @@
+"""What the consumer's tests have in common: deadlines, and objects whose end can be waited for."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import unittest
+import weakref
+from typing import Any
+
+from modeltest import Request, TextDelta, user
+from modeltest.consumer import AsyncConsumer, Consumer, Hang, Stream, SyncConsumer
+
+PATIENCE = 30.0  # seconds; only how long a failing test takes to say so
+SHORT = 0.05  # seconds; where what is waited for never comes
+
+HI = Request((user("hi"),))
+
+
+def word(index: int) -> TextDelta:
+    return TextDelta(f"word{index} ")
+
+
+class Mark:
+    """An adapter's object: `gone` tells when nothing refers to it any more."""
+
+    def __init__(self, gone: threading.Event) -> None:
+        weakref.finalize(self, gone.set)
+
+
+class WeirdError(Exception):
+    """An error that cannot be shown."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+    __repr__ = __str__
+
+
+class ConsumerTestCase(unittest.TestCase):
+    """Gives streams of any model, and ends what it gave."""
+
+    consumer_type: type[Consumer]
+
+    def setUp(self) -> None:
+        # A leak must not pass because the collector happened to run.
+        gc.collect()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        self.consumer = self.consumer_type()
+        self.addCleanup(self.consumer.stop, PATIENCE)
+
+    def stream(self, model: Any, deadline: float = PATIENCE) -> Stream:
+        return self.consumer.stream(model, HI, deadline)
+
+    def opened(self, model: Any, deadline: float = PATIENCE) -> Stream:
+        stream = self.stream(model, deadline)
+        self.assertIsNone(stream.open())
+        return stream
+
+    def hang(self, stream: Stream, verb: str, *args: Any) -> Hang:
+        """Expect that a verb does not come back."""
+        with self.assertRaises(Hang) as raised:
+            stream.start(verb, *args).wait(SHORT)
+        return raised.exception
+
+    def assert_gone(self, gone: threading.Event) -> None:
+        self.assertTrue(gone.wait(PATIENCE), "something still refers to it")
+
+    def assert_ends(self, thread: threading.Thread) -> None:
+        thread.join(PATIENCE)
+        self.assertFalse(thread.is_alive())
+
+
+class SyncTestCase(ConsumerTestCase):
+    consumer_type = SyncConsumer
+
+
+class AsyncTestCase(ConsumerTestCase):
+    consumer_type = AsyncConsumer
+
+    def setUp(self) -> None:
+        # In its debug mode asyncio logs that a task takes long, as some do here on purpose.
+        logger = logging.getLogger("asyncio")
+        self.addCleanup(logger.setLevel, logger.level)
+        logger.setLevel(logging.ERROR)
+        super().setUp()

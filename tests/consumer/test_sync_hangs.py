@@ -1,0 +1,248 @@
+"""Synchronous adapters that do not come back: each ends in a `Hang`, and can be left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+from unittest import mock
+
+from modeltest import CancelToken
+from modeltest.consumer import Hang, SyncConsumer
+from tests.consumer.models import HI, PATIENCE, SHORT, SyncTestCase, word
+
+
+class Blocker:
+    """A model, stream and context manager that blocks in one of its methods."""
+
+    def __init__(self, where: str, block: Callable[[], object]) -> None:
+        self.where = where
+        self._block = block
+
+    def at(self, where: str) -> None:
+        if where == self.where:
+            self._block()
+
+    def stream(self, request: Any) -> Any:
+        self.at("stream")
+        return Generator(self) if self.where != "drop" else self._generate()
+
+    def _generate(self) -> Iterator[Any]:
+        try:
+            yield word(0)
+        finally:
+            self.at("drop")
+
+
+class Generator:
+    def __init__(self, blocker: Blocker) -> None:
+        self._at = blocker.at
+
+    def __iter__(self) -> Generator:
+        return self
+
+    def __next__(self) -> Any:
+        self._at("next")
+        return word(0)
+
+    def close(self) -> None:
+        self._at("close")
+
+    def __enter__(self) -> Self:
+        self._at("enter")
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._at("exit")
+
+
+PLACES = {
+    "stream": ("open",),
+    "next": ("take", 1),
+    "close": ("close",),
+    "enter": ("within", True, 1, "break"),
+    "exit": ("within", True, 1, "break"),
+    "drop": ("drop",),
+}
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+class TestHangs(SyncTestCase):
+    def hang_in_each_place(self, block: Callable[[], object]) -> Iterator[tuple[Any, Hang]]:
+        for where, verb in PLACES.items():
+            with self.subTest(where):
+                stream = self.stream(Blocker(where, block))
+                if where != "stream":
+                    self.assertIsNone(stream.open())
+                if where == "drop":
+                    stream.take()
+                yield stream, self.hang(stream, *verb)
+
+    def test_a_wait_for_ever(self) -> None:
+        gate = threading.Event()
+        for stream, hang in self.hang_in_each_place(gate.wait):
+            self.assertIn("did not return within", str(hang))
+            self.assertTrue(any("self._block()" in frame for frame in hang.frames), hang.frames)
+            self.assertTrue(stream.hangs)
+            stream.release()
+        self.consumer.stop(PATIENCE)
+        gate.set()
+
+    @mock.patch.object(sys, "unraisablehook", lambda args: None)  # a finalizer that is unwound
+    def test_a_sleep(self) -> None:
+        for stream, _ in self.hang_in_each_place(lambda: time.sleep(0.3)):
+            stream.release()
+            self.assert_ends(stream.thread)  # it is unwound once it wakes
+
+    @mock.patch.object(sys, "unraisablehook", lambda args: None)  # as above
+    def test_a_loop_without_io(self) -> None:
+        for stream, hang in self.hang_in_each_place(spin):
+            self.assertTrue(any("in spin" in frame for frame in hang.frames), hang.frames)
+            stream.release()
+            self.assert_ends(stream.thread)
+
+    def test_a_loop_that_cannot_be_unwound_is_left_behind(self) -> None:
+        over = threading.Event()
+
+        def stubborn() -> None:
+            while not over.is_set():
+                with contextlib.suppress(BaseException):
+                    time.sleep(0.001)
+
+        streams = []
+        for stream, _ in self.hang_in_each_place(stubborn):
+            stream.release()
+            streams.append(stream)
+        self.consumer.stop(PATIENCE)  # it returns
+        self.assertTrue(all(stream.thread.is_alive() for stream in streams))
+        over.set()
+        for stream in streams:
+            self.assert_ends(stream.thread)
+
+    def test_the_operation_is_named(self) -> None:
+        gate = threading.Event()
+        operations = [hang.operation for _, hang in self.hang_in_each_place(gate.wait)]
+        gate.set()
+        self.assertEqual(
+            operations,
+            ["stream()", "next()", "close()", "the with-block", "the with-block",
+             "dropping the stream"],
+        )  # fmt: skip
+
+    def test_verbs_behind_a_hang_hang_too(self) -> None:
+        gate = threading.Event()
+        stream = self.opened(Blocker("next", gate.wait), SHORT)
+        self.assertRaises(Hang, stream.take)
+        self.assertRaises(Hang, stream.close)
+        gate.set()
+
+    def test_a_finalizer_that_blocks_holds_up_neither_release_nor_stop(self) -> None:
+        gate = threading.Event()
+        stream = self.opened(Blocker("drop", gate.wait))
+        stream.take()
+        stream.release()
+        self.consumer.stop(SHORT)
+        self.assertTrue(stream.thread.is_alive())
+        gate.set()
+        self.assert_ends(stream.thread)
+
+    def test_close_from_elsewhere(self) -> None:
+        gate = threading.Event()
+        stream = self.opened(Blocker("close", gate.wait))
+        pending = stream.close_from_elsewhere()
+        with self.assertRaises(Hang) as raised:
+            pending.wait(SHORT)
+        self.assertEqual(raised.exception.operation, "close() from another thread")
+        self.assertTrue(any("self._block()" in frame for frame in raised.exception.frames))
+        gate.set()
+        self.assertIsNone(pending.wait(PATIENCE))
+
+    def test_a_cancel_callback_that_blocks(self) -> None:
+        gate = threading.Event()
+
+        class Model:
+            def stream(self, request: Any, cancel: CancelToken) -> Iterator[Any]:
+                cancel.add_callback(gate.wait)
+                yield word(0)
+
+        stream = self.opened(Model(), PATIENCE)
+        stream.take()
+        stream._deadline = SHORT
+        with self.assertRaises(Hang) as raised:
+            stream.cancel()
+        self.assertEqual(raised.exception.operation, "cancel()")
+        gate.set()
+
+    def test_new_model(self) -> None:
+        for block in spin, lambda: time.sleep(0.3):
+            consumer = SyncConsumer()
+            with self.assertRaises(Hang) as raised:
+                consumer.build(block, SHORT)
+            self.assertEqual(raised.exception.operation, "new_model()")
+            self.assertTrue(raised.exception.frames)
+            consumer.stop(PATIENCE)
+
+    def test_a_late_unwinding_harms_nobody(self) -> None:
+        """The verb that hung may have come back just before it is unwound."""
+        gate = threading.Event()
+        stream = self.opened(Blocker("next", gate.wait))
+        pending = stream.start("take", 1)
+        self.assertRaises(Hang, pending.wait, SHORT)
+        stream.release()  # SystemExit is on its way, and comes once the wait is over
+        gate.set()
+        pending.wait(PATIENCE)
+        self.assert_ends(stream.thread)
+
+    def test_other_streams_are_not_held_up(self) -> None:
+        gate = threading.Event()
+        model = Blocker("next", gate.wait)
+        first, second = self.opened(model), self.opened(model)
+        self.hang(first, "take", 1)
+        self.assertIsNone(second.close())
+        gate.set()
+
+    def test_an_adapter_that_yields_nothing_and_never_ends(self) -> None:
+        class Model:
+            def stream(self, request: Any) -> Iterator[Any]:
+                while True:
+                    pass
+                yield word(0)
+
+        stream = self.opened(Model())
+        self.hang(stream, "take", 1)
+        self.assertEqual(stream.log.events, [])
+        stream.release()
+        self.assert_ends(stream.thread)
+
+    def test_a_stream_without_end_is_drained_no_longer_than_the_deadline(self) -> None:
+        class Model:
+            def stream(self, request: Any) -> Iterator[Any]:
+                while True:
+                    yield None
+
+        stream = self.opened(Model())
+        self.hang(stream, "drain")
+        stream.release()
+        self.assert_ends(stream.thread)
+
+    def test_threads_are_the_kits(self) -> None:
+        self.assertEqual(self.stream(Blocker("", spin)).thread.daemon, True)
+
+    def test_stop_after_a_hang_in_one_of_many(self) -> None:
+        gate = threading.Event()
+        consumer = SyncConsumer()
+        blocked = consumer.stream(Blocker("next", gate.wait), HI, SHORT)
+        others = [consumer.stream(Blocker("", spin), HI, PATIENCE) for _ in range(3)]
+        blocked.open()
+        self.assertRaises(Hang, blocked.take)
+        consumer.stop(PATIENCE)
+        gate.set()
+        for stream in (blocked, *others):
+            self.assert_ends(stream.thread)

@@ -1,0 +1,101 @@
+"""Each broken reader of whole turns is caught by the check named for it."""
+
+import unittest
+
+from modeltest.checks import Check, Status, Subject, calls, cuts, finish, framing, run
+from modeltest.wire import OpenAIChat
+
+from . import chat
+
+CHECKS = tuple(
+    value
+    for module in (finish, calls, framing, cuts)
+    for value in vars(module).values()
+    if isinstance(value, Check)
+)
+CAUGHT_BY = {
+    chat.FinishTwice: "finish/once-last",
+    chat.LengthAsStop: "finish/reasons",
+    chat.UnknownAsStop: "finish/unknown",
+    chat.MarkerAloneIsCut: "finish/absent",
+    chat.UsageSummed: "finish/usage",
+    chat.FinishOnUsage: "finish/usage",
+    chat.UsageLost: "finish/usage",
+    chat.TextAfterFinishPassedOn: "finish/after",
+    chat.FinishAtEachReason: "finish/duplicate",
+    chat.FinishOrContent: "finish/with-content",
+    chat.IndexIsIdentity: "calls/index",
+    chat.FirstEntryOnly: "calls/parallel",
+    chat.NameAppended: "calls/identity",
+    chat.EmptyArgumentsRefused: "calls/empty",
+    chat.CallsDroppedUnderStop: "calls/reason",
+    chat.ArgumentsDefaulted: "calls/invalid",
+    chat.ArgumentsLimited: "calls/large",
+    chat.SpaceRequired: "framing/space",
+    chat.LastLineWins: "framing/split-data",
+    chat.CommentIsData: "framing/comments",
+    chat.FieldRefused: "framing/fields",
+    chat.EveryBlankLineDispatches: "framing/blank-lines",
+    chat.SplitsAtSeparators: "framing/unicode",
+    chat.LineLimit: "framing/large",
+    chat.LatinWithoutCharset: "framing/charset",
+    chat.DecodesEachRead: "framing/chunks",
+    chat.LineFeedOnly: "framing/line-ends",
+    chat.ByteOrderMarkKept: "framing/bom",
+    chat.StrictUtf8: "framing/invalid-utf8",
+    chat.BadJsonSkipped: "framing/malformed",
+    chat.KeyErrorComesOut: "framing/any-bytes",
+    chat.UnknownDeltaRefused: "framing/unknown-event",
+    chat.EmptyDataRefused: "framing/empty-data",
+    chat.CleanEndAccepted: "truncation/boundaries",
+    chat.ArgumentsRepaired: "truncation/arguments",
+}
+BESIDES = {}
+"""Other checks that the fault breaks as well."""
+
+
+def failing(model, caught_by):
+    """Return the ids of the checks of one group that `model` does not pass, with their texts.
+
+    Of the group of the cuts only the one named is run: they are the slow ones.
+    """
+    wire = OpenAIChat()
+    subject = Subject(new_model=model, event=wire.event, wire=wire)
+    group = caught_by.partition("/")[0]
+    checks = [
+        check
+        for check in CHECKS
+        if check.id == caught_by or (check.group == group and group != "truncation")
+    ]
+    outcomes = [run(check, subject) for check in checks]
+    return {
+        outcome.check.id: outcome.text
+        for outcome in outcomes
+        if outcome.status in (Status.FAILED, Status.WARNED)
+    }
+
+
+class TestChat(unittest.TestCase):
+    def test_the_correct_ones_pass(self):
+        for model in (chat.Chat, chat.Lines):
+            for group in ("finish/", "calls/", "framing/"):
+                with self.subTest(model=model.__name__, group=group):
+                    self.assertEqual({}, failing(model, group))
+
+    def test_the_correct_ones_pass_every_cut(self):
+        for check in ("truncation/boundaries", "truncation/arguments", "truncation/good-endings"):
+            with self.subTest(check):
+                self.assertEqual({}, failing(chat.Chat, check))
+
+
+def _test(model, caught_by):
+    def test(self):
+        found = failing(model, caught_by)
+        expected = {caught_by, *BESIDES.get(model, ())}
+        self.assertEqual(set(found), expected, "\n".join(found.values()))
+
+    return test
+
+
+for _model, _caught_by in CAUGHT_BY.items():
+    setattr(TestChat, f"test_{_model.__name__}", _test(_model, _caught_by))

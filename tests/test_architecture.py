@@ -1,0 +1,131 @@
+"""The house: which room knows which, and what is public."""
+
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import subprocess
+import sys
+import types
+import unittest
+from collections.abc import Iterator
+from pathlib import Path
+
+import modeltest
+
+ROOT = Path(__file__).parents[1]
+
+
+def modules() -> Iterator[types.ModuleType]:
+    """Yield every module of the package that can be imported here."""
+    yield modeltest
+    for found in pkgutil.walk_packages(modeltest.__path__, "modeltest."):
+        if found.name != "modeltest.__main__":
+            try:
+                yield importlib.import_module(found.name)
+            except ModuleNotFoundError as error:
+                # What belongs to an extra may lack it; what is the package's own may not.
+                if str(error.name).startswith("modeltest"):
+                    raise
+
+
+def own(module: types.ModuleType) -> Iterator[tuple[str, object]]:
+    """Yield the public classes and functions that `module` defines, and their public methods."""
+    for name, value in vars(module).items():
+        if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
+            continue
+        if inspect.isclass(value):
+            yield f"{module.__name__}.{name}", value
+            for member, function in vars(value).items():
+                inner = getattr(function, "fget", None) or getattr(function, "__func__", function)
+                if not member.startswith("_") and inspect.isfunction(inner):
+                    yield f"{module.__name__}.{name}.{member}", inner
+        elif inspect.isfunction(value):
+            yield f"{module.__name__}.{name}", value
+
+
+class TestPublicNames(unittest.TestCase):
+    def test_what_all_lists_is_there_once(self) -> None:
+        for module in modules():
+            names = getattr(module, "__all__", [])
+            with self.subTest(module.__name__):
+                self.assertEqual(len(names), len(set(names)))
+                self.assertEqual([name for name in names if not hasattr(module, name)], [])
+
+    def test_rooms_offer_what_they_import_for_it(self) -> None:
+        """A name that a package's `__init__` takes from within is in its `__all__`."""
+        for module in modules():
+            if not hasattr(module, "__path__") or not hasattr(module, "__all__"):
+                continue
+            offered = {
+                name
+                for name, value in vars(module).items()
+                if not name.startswith("_")
+                and (inspect.isclass(value) or inspect.isfunction(value))
+                and str(value.__module__).startswith("modeltest")
+            }
+            with self.subTest(module.__name__):
+                self.assertEqual(offered - set(module.__all__), set())
+
+    def test_the_package_offers_the_test_cases(self) -> None:
+        for name in (
+            "ModelContractTestCase",
+            "AsyncModelContractTestCase",
+            "ContractWarning",
+            "RequestsTransport",
+            "Urllib3Transport",
+            "OwnTransport",
+        ):
+            self.assertIn(name, modeltest.__all__)
+
+    def test_everything_public_is_explained(self) -> None:
+        for module in modules():
+            with self.subTest(module.__name__):
+                self.assertTrue(inspect.getdoc(module))
+            for name, value in own(module):
+                with self.subTest(name):
+                    self.assertTrue(explained(value))
+
+
+def explained(value: object) -> bool:
+    """Whether it has a docstring; one that the interpreter gave to a dataclass is none."""
+    text = inspect.getdoc(value) or ""
+    return bool(text) and not text.startswith(f"{getattr(value, '__name__', '')}(")
+
+
+class TestHouse(unittest.TestCase):
+    @unittest.skipUnless(importlib.util.find_spec("importlinter"), "import-linter is not installed")
+    def test_each_room_knows_only_those_below(self) -> None:
+        program = "from importlinter.cli import lint_imports_command as lint; lint()"
+        done = subprocess.run(
+            [sys.executable, "-c", program, "--no-cache"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("0 broken", done.stdout)
+
+    def test_importing_the_package_needs_no_extra(self) -> None:
+        program = (
+            "import sys\n"
+            "for name in ('httpx', 'aiohttp', 'hypothesis', 'pytest', 'openai', 'anthropic'):\n"
+            "    sys.modules[name] = None\n"
+            "import modeltest, modeltest.checks, modeltest.demo, modeltest.__main__\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-X", "dev", "-W", "error", "-c", program],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
