@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+import runpy
 import subprocess
 import sys
 import unittest
@@ -10,10 +11,25 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from modeltest import ModelContractTestCase, __version__, demo
+import requests
+
+from modeltest import (
+    Event,
+    Finish,
+    ModelContractTestCase,
+    Request,
+    StreamProtocolError,
+    TextDelta,
+    __version__,
+    demo,
+    user,
+)
 from modeltest.__main__ import main
+from modeltest.backend import Backend, End, Response, events
 from modeltest.checks import ALL, Level, Need
 from modeltest.demo import cases
+from modeltest.demo.acme import AcmeModel
+from modeltest.demo.naive import NaiveModel
 
 ROOT = Path(__file__).parents[1]
 
@@ -76,6 +92,29 @@ class TestDemo(unittest.TestCase):
     def test_no_line_of_its_own_is_long(self) -> None:
         for line in self.out.split("\nFAIL")[0].splitlines():
             self.assertLessEqual(len(line), 100, line)
+
+
+class TestAdapters(unittest.TestCase):
+    """Both make the same of an answer that is as it should be, the careful one also of others."""
+
+    def read(self, model: type[AcmeModel | NaiveModel], *data: bytes) -> list[Event]:
+        answer = Response((*events(b"data: " + each + b"\n\n" for each in data), End()))
+        request = Request(messages=(user("hi"),))
+        with Backend(answer) as backend, requests.Session() as session:
+            return list(model(backend.url, session, "key").stream(request))
+
+    def test_a_whole_answer(self) -> None:
+        for model in (AcmeModel, NaiveModel):
+            with self.subTest(model.__name__):
+                first, second, last = self.read(
+                    model, b'{"text": "a"}', b'{"text": "b"}', b'{"done": "stop"}'
+                )
+                self.assertEqual([first, second], [TextDelta("a"), TextDelta("b")])
+                self.assertIsInstance(last, Finish)
+
+    def test_an_event_that_is_no_json(self) -> None:
+        with self.assertRaises(StreamProtocolError):
+            self.read(AcmeModel, b'{"text": "a"}', b'{"text": ')
 
 
 class TestDemoThatGoesWrong(unittest.TestCase):
@@ -176,6 +215,17 @@ class TestCommandLine(unittest.TestCase):
             self.assertEqual(main(["demo"]), 0)
             sys.stdout.flush()
             self.assertEqual(data.getvalue(), b"? ?")
+
+    def test_as_a_module(self) -> None:
+        out = io.StringIO()
+        with (
+            mock.patch.object(sys, "argv", ["modeltest", "checks"]),
+            contextlib.redirect_stdout(out),
+            self.assertRaises(SystemExit) as caught,
+        ):
+            runpy.run_path(str(ROOT / "modeltest/__main__.py"), run_name="__main__")
+        self.assertEqual(caught.exception.code, 0)
+        self.assertIn("release/break", out.getvalue())
 
     def test_as_a_process(self) -> None:
         done = subprocess.run(

@@ -60,7 +60,7 @@ def cancel_releases(trial: Trial) -> None:
     """
     with trial.case("", flowing(trial)) as case:
         stream = case.open()
-        stream.cancel()
+        _cancel(stream)
         if stream.takes_token:
             _expect_over(stream)
         case.expect_released("the consumer cancelled the stream")
@@ -325,6 +325,15 @@ def _expect_closable(stream: Stream) -> None:
         )
 
 
+def _cancel(stream: Stream) -> None:
+    if not stream.takes_token:
+        _close(stream)  # as its consumer would
+        return
+    error = stream.cancel()
+    if error is not None:
+        raise Failure(f"cancelling raised {shown(error)} where cancel() was called.")
+
+
 def _expect_over(stream: Stream) -> None:
     """Let the cancelled consumer's loop look once more: it must come to an end."""
     stream.take(1)
@@ -364,7 +373,7 @@ def _cancel_blocked(case: Case, stream: Stream, sent: int) -> None:
         raise Failure(f"the server sent {count(sent, 'event')}, the consumer got none.")
     _wait_until_it_waits(case, stream)
     if stream.takes_token:
-        stream.cancel()
+        _cancel(stream)
     else:
         _expect_closable(stream)
         error = stream.close_from_elsewhere().wait(case.subject.deadline)
@@ -381,7 +390,7 @@ def _cancel_unanswered(case: Case, stream: Stream) -> None:
     waiting = [stream.start("open"), stream.start("take", 1)]
     case.wait_for_request()
     _wait_until_it_waits(case, stream)
-    stream.cancel()
+    _cancel(stream)
     for pending in waiting:
         pending.wait(case.subject.deadline)
     case.expect_released("the stream was cancelled before the server had answered")
@@ -424,7 +433,7 @@ def _abandon_by_every_style(case: Case) -> None:
         _close(stream)
         stream.drop()
         stream = case.started()
-        stream.cancel()
+        _cancel(stream)
         stream.take(1)
         stream.drop()
 

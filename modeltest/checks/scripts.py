@@ -61,17 +61,12 @@ def bursting(trial: Trial) -> Response:
     return Response((*steps, Stall()))
 
 
-def straddling(trial: Trial, first: int = 0, *before: Step) -> Response:
+def straddling(trial: Trial, first: int = 0) -> Response:
     """Return an endless stream whose every write ends with one event and half of the next.
 
     So whoever stops reading has half an event left over.
-
-    Args:
-        trial: gives the events.
-        first: the first event.
-        before: steps to play before them.
     """
-    return Response((*before, Repeat(one_and_a_half(trial, first), first=first)))
+    return Response((Repeat(one_and_a_half(trial, first), first=first),))
 
 
 def in_step(trial: Trial, first: int, taken: Progress, streams: int, *before: Step) -> Response:

@@ -43,7 +43,7 @@ def unwind(thread: threading.Thread) -> None:
 def _computes(thread: threading.Thread, looks: int = 5) -> bool:
     """Tell whether a thread uses the processor, by its own clock."""
     clock_of = getattr(time, "pthread_getcpuclockid", None)
-    if clock_of is None:
+    if clock_of is None or not thread.is_alive():
         return False
     try:
         clock = clock_of(thread.ident)

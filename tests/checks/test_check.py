@@ -45,8 +45,8 @@ class TestAll(unittest.TestCase):
         self.assertEqual(len({each.id for each in ALL}), len(ALL))
         self.assertEqual(len({each.method for each in ALL}), len(ALL))
         for each in ALL:
-            self.assertIs(BY_NAME[each.id], check)
-            self.assertIs(BY_NAME[each.method], check)
+            self.assertIs(BY_NAME[each.id], each)
+            self.assertIs(BY_NAME[each.method], each)
 
     def test_groups_stand_together(self) -> None:
         groups = [each.group for each in ALL]

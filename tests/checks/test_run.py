@@ -210,11 +210,11 @@ class TestHangs(unittest.TestCase):
                     tried.append(name)
                     case.read()
 
-        outcome = run(check(reads), subject(new_model=self.hanging(), deadline=0.1))
+        outcome = run(check(reads), subject(new_model=self.hanging(), deadline=0.5))
         self.assertEqual((outcome.status, tried), (Status.FAILED, ["first"]))
         self.assertRegex(
             outcome.text,
-            r"\Agroup/name: first: stream\(\) did not return within 0\.1 s; the stack shows where "
+            r"\Agroup/name: first: stream\(\) did not return within 0\.5 s; the stack shows where "
             r"it waits\.\n  stack (.*\n)*.* in stream: blocked\.wait\(\)\n(.*\n)*"
             r"  server   received no request\n  fix      mend it\Z",
         )
@@ -224,7 +224,7 @@ class TestHangs(unittest.TestCase):
             with trial.case("first", ANSWER, level=Level.SHOULD) as case:
                 case.read()
 
-        outcome = run(check(reads), subject(new_model=self.hanging(), deadline=0.1))
+        outcome = run(check(reads), subject(new_model=self.hanging(), deadline=0.5))
         self.assertEqual(outcome.status, Status.WARNED)
 
     def test_a_stack_of_a_thread_that_ended_meanwhile(self) -> None:
@@ -239,7 +239,7 @@ class TestHangs(unittest.TestCase):
     def test_new_model_hangs(self) -> None:
         blocked = threading.Event()
         self.addCleanup(blocked.set)
-        hanging = subject(new_model=lambda base_url, client: blocked.wait(), deadline=0.1)
+        hanging = subject(new_model=lambda base_url, client: blocked.wait(), deadline=0.5)
         self.assertIn("group/name: new_model() did not return", run(check(passes), hanging).text)
 
 

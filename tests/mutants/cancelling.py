@@ -50,6 +50,15 @@ class ListensAfterTheHeaders(CancellableParrot):
                 super().cut()
 
 
+class RaisesWhenCancelled(CancellableParrot):
+    """What the token calls looks at a response that may not be there yet."""
+
+    class Line(Line):
+        def cut(self) -> None:
+            super().cut()
+            self.status = self.raw.status  # type: ignore[union-attr]
+
+
 class FinishesWhenCancelled(CancellableParrot):
     """A cancelled turn ends as if the provider had ended it."""
 

@@ -50,7 +50,23 @@ CAUGHT_BY = {
     chat.CleanEndAccepted: "truncation/boundaries",
     chat.ArgumentsRepaired: "truncation/arguments",
 }
-BESIDES = {}
+BESIDES = {
+    # A byte order mark that comes in pieces is one more character torn.
+    chat.DecodesEachRead: ("framing/bom",),
+    chat.EveryBlankLineDispatches: ("framing/comments",),
+    chat.FinishAtEachReason: ("finish/usage",),
+    # Whatever a turn is, it ends twice.
+    chat.FinishTwice: (
+        "finish/absent",
+        "finish/duplicate",
+        "finish/reasons",
+        "finish/unknown",
+        "finish/usage",
+        "finish/with-content",
+    ),
+    chat.StrictUtf8: ("framing/any-bytes",),
+    chat.UsageLost: ("finish/after",),
+}
 """Other checks that the fault breaks as well."""
 
 

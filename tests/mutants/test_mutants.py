@@ -10,12 +10,16 @@ import threading
 import unittest
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from unittest import mock
 
 from modeltest.checks import ALL, Check, Outcome, Status, Subject, run
+from modeltest.consumer import AsyncConsumer
+from modeltest.transports import OwnTransport
 
 from . import (
     arriving,
+    awaiting,
     cancelling,
     closing,
     cut,
@@ -34,6 +38,7 @@ CORRECT = (
     parrot.CancellableParrot,
     parrot.ClosableParrot,
     parrot.PumpedParrot,
+    awaiting.AsyncParrot,
 )
 
 MUTANTS: dict[type[parrot.Parrot], set[str]] = {
@@ -108,6 +113,7 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
         "release/clean-next",
     },
     early_stop.CannotBeClosed: {
+        "release/cancel",
         "release/close",
         "release/with",
         "release/unread",
@@ -160,6 +166,7 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     cancelling.LooksBetweenEvents: {"release/blocked"},
     cancelling.ListensAfterTheFirstEvent: {"release/blocked"},
     cancelling.ListensAfterTheHeaders: {"release/blocked"},
+    cancelling.RaisesWhenCancelled: {"release/blocked"},
     cancelling.FinishesWhenCancelled: {"release/cancel", "release/blocked"},
     # Threads.
     pumping.ReadsWithoutLimit: {"delivery/bounded"},
@@ -193,6 +200,10 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
         "release/clean-next",
     },
     pumping.FewThreads: {"isolation/parallel"},
+    # Tasks.
+    awaiting.LeavesATask: {"release/nothing-left"},
+    awaiting.ReadsOnWhenCancelled: {"release/cancel", "release/blocked"},
+    awaiting.KeepsItsClientOpen: {"release/break"},
     # Events come late.
     arriving.FillsABuffer: {"delivery/prompt"},
     arriving.WaitsForTheNext: {"delivery/prompt"},
@@ -258,7 +269,9 @@ LONG_CHECKS = {"release/nothing-left", "release/many", "delivery/bounded"}
 """Half of a run's time, and they judge how streams let go: where a mutant changes nothing of
 that, they are left out unless MODELTEST_ALL_CHECKS is set."""
 
-ABOUT_RELEASE = {module.__name__ for module in (parrot, early_stop, closing, cancelling, pumping)}
+ABOUT_RELEASE = {
+    module.__name__ for module in (parrot, early_stop, closing, cancelling, pumping, awaiting)
+}
 
 
 class TestMutants(unittest.TestCase):
@@ -285,7 +298,17 @@ class TestTable(unittest.TestCase):
         self.assertEqual(missing, [])
 
     def test_every_mutant_is_in_the_table(self) -> None:
-        modules = (early_stop, closing, cancelling, pumping, arriving, cut, sharing, elsewhere)
+        modules = (
+            early_stop,
+            closing,
+            cancelling,
+            pumping,
+            awaiting,
+            arriving,
+            cut,
+            sharing,
+            elsewhere,
+        )
         defined = {
             value
             for module in modules
@@ -294,7 +317,7 @@ class TestTable(unittest.TestCase):
             and issubclass(value, parrot.Parrot)
             and value.__module__ == module.__name__
         }
-        self.assertEqual(defined, set(MUTANTS))
+        self.assertEqual(defined - set(CORRECT), set(MUTANTS))
 
 
 def checks(model: type[parrot.Parrot], expected: set[str]) -> Iterable[Check]:
@@ -305,7 +328,10 @@ def checks(model: type[parrot.Parrot], expected: set[str]) -> Iterable[Check]:
 
 def judge(check: Check, model: type[parrot.Parrot], fails: bool) -> Outcome:
     deadline = SHORT if fails else LONG
-    return run(check, Subject(new_model=model, event=parrot.event, deadline=deadline))
+    subject = Subject(new_model=model, event=parrot.event, deadline=deadline)
+    if issubclass(model, awaiting.AsyncParrot):
+        subject = replace(subject, consumer=AsyncConsumer, transport=OwnTransport())
+    return run(check, subject)
 
 
 def let_go() -> None:

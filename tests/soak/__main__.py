@@ -11,11 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from tests.soak.busy import busy_loops
-from tests.soak.memory import Growth, Holdings
-from tests.soak.suites import Tally, TestAcme, acme, examples, repeat
+from tests.soak.memory import ENOUGH, Growth, Holdings
+from tests.soak.suites import TestAcme, acme
+from tests.soak.tally import Tally
 
 WARM_UP = 5
 """Rounds of the suite before memory counts: imports, caches, a malloc arena for each thread."""
+
+FEW = ("test_break_releases", "test_truncated_is_an_error")
 
 
 def main(arguments: Sequence[str] | None = None, out: TextIO = sys.stdout) -> int:
@@ -27,59 +30,74 @@ def main(arguments: Sequence[str] | None = None, out: TextIO = sys.stdout) -> in
     busy = 4 * (os.cpu_count() or 1)
     parser.add_argument("--runs", type=int, default=200, help="of the suites (%(default)s)")
     parser.add_argument("--busy", type=int, default=busy, help="loops beside them (%(default)s)")
-    parser.add_argument("--checks", type=int, default=1000, help="to watch (%(default)s)")
-    parser.add_argument(
-        "--quick", action="store_true", help="a little of each, too little to judge memory"
-    )
+    parser.add_argument("--checks", type=int, default=1000, help="to watch memory (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="a little of each, to see it work")
     options = parser.parse_args(arguments)
-    if options.quick:
-        steady = soak(_few, 2, 1, out)
-        watch_memory(_few, 6, out)
-    else:
-        steady = soak(examples, options.runs, options.busy, out)
-        steady &= not watch_memory(acme, options.checks, out)
-    return 0 if steady else 1
+    try:
+        if options.quick:
+            steady = soak([f"{TestAcme.__module__}.TestAcme.{name}" for name in FEW], 2, 1, out)
+            grows = watch_memory(lambda: unittest.TestSuite(map(TestAcme, FEW)), 6, out)
+        else:
+            steady = soak([], options.runs, options.busy, out)
+            grows = watch_memory(acme, options.checks, out)
+    except KeyboardInterrupt:
+        return 130
+    return 0 if steady and not grows else 1
 
 
-def soak(make: Callable[[], unittest.TestSuite], runs: int, busy: int, out: TextIO) -> bool:
-    """Run a suite `runs` times beside `busy` busy loops; return whether none failed."""
+def soak(names: Sequence[str], runs: int, busy: int, out: TextIO) -> bool:
+    """Run tests beside busy loops; return whether none failed.
+
+    Args:
+        names: of the tests; none means all the examples.
+        runs: how often.
+        busy: how many busy loops.
+        out: where the figures go.
+    """
     say(out, f"{runs} runs beside {busy} busy loops on {os.cpu_count()} processors")
     tally = Tally()
     try:
         with busy_loops(busy):
-            for _ in repeat(make, runs, tally):
-                seconds, failures = tally.seconds[-1], tally.failures.total()
-                say(out, f"  run {len(tally.seconds)}: {seconds:.1f} s, failures so far {failures}")
+            for number in range(1, runs + 1):
+                tally.run(names)
+                failures = tally.failures.total()
+                say(out, f"  run {number}: {tally.seconds[-1]:.1f} s, failures so far: {failures}")
     finally:
         say(out, str(tally))  # when it is interrupted, what was seen so far is worth having
     return not tally.failures
 
 
 def watch_memory(make: Callable[[], unittest.TestSuite], checks: int, out: TextIO) -> bool:
-    """Run a suite over and over, until `checks` tests were run; return whether anything grew."""
-    tally = Tally()
+    """Run a suite over and over in this process; return whether anything grew.
+
+    Args:
+        make: gives the suite.
+        checks: how many tests to run at least, besides those to warm up.
+        out: where the figures go.
+
+    Raises:
+        AssertionError: a test failed; what it holds says nothing then.
+    """
+    size = make().countTestCases()
+    result = unittest.TestResult()
     numbers, holdings = [], []
-    rounds = -(-checks // make().countTestCases())
-    for _ in repeat(make, WARM_UP + rounds, tally):
+    for number in range(1, WARM_UP + -(-checks // size) + 1):
+        make().run(result)
         gc.collect()
-        if len(tally.seconds) >= WARM_UP:
-            numbers.append(tally.tests)
+        if number >= WARM_UP:
+            numbers.append(number * size)
             holdings.append(Holdings.now())
+    for _, text in (*result.failures, *result.errors):
+        raise AssertionError(f"expected the suite to pass, got {text}")
     growth = Growth(numbers, holdings)
     say(out, str(growth))
-    if tally.failures:
-        raise AssertionError(f"expected the suite to pass\n{tally}")
-    return not growth.flat
+    return growth.number >= ENOUGH and not growth.flat
 
 
 def say(out: TextIO, text: str) -> None:
     """Print at once: a soak is watched, and may be stopped."""
     out.write(f"{text}\n")
     out.flush()
-
-
-def _few() -> unittest.TestSuite:
-    return unittest.TestSuite(map(TestAcme, ("test_break_releases", "test_truncated_is_an_error")))
 
 
 if __name__ == "__main__":

@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 # Its standard input ends when whoever started it ends, even by SIGKILL: no loop is left over.
+# An interrupt from the keyboard goes to it as well, but is for the one who started it.
 _LOOP = """
-import os, sys, threading
+import os, signal, sys, threading
 
 def end_with_parent():
     sys.stdin.buffer.read()
     os._exit(0)
 
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 threading.Thread(target=end_with_parent).start()
 while True:
     pass

@@ -27,6 +27,10 @@ gaps fill slowly: without any leak that took 200 to 1,100 bytes a check, ever le
 """
 
 
+ENOUGH = 100
+"""Checks below which nothing is said: a cache that fills once looks like a leak."""
+
+
 @dataclass(frozen=True)
 class Holdings:
     """What this process holds.
@@ -68,6 +72,11 @@ class Growth:
         return statistics.linear_regression(self.checks, held).slope
 
     @property
+    def number(self) -> int:
+        """How many checks were run between the first look and the last."""
+        return self.checks[-1] - self.checks[0]
+
+    @property
     def flat(self) -> bool:
         """Whether nothing grew: no descriptor, no thread, no memory that counts."""
         first, last = self.holdings[0], self.holdings[-1]
@@ -80,9 +89,10 @@ class Growth:
 
     def __str__(self) -> str:
         first, last = self.holdings[0], self.holdings[-1]
-        checks = self.checks[-1] - self.checks[0]
         verdict = "flat" if self.flat else "NOT FLAT"
-        return f"""{checks} checks after {self.checks[0]} to warm up: {verdict}
+        if self.number < ENOUGH:
+            verdict = "too few to tell"
+        return f"""{self.number} checks after {self.checks[0]} to warm up: {verdict}
   memory       {first.resident / 1e6:.1f} → {last.resident / 1e6:.1f} MB: \
 {self.a_check("resident"):+.0f} bytes a check (flat: up to {ALLOWED_BYTES})
   blocks       {first.blocks} → {last.blocks}: \

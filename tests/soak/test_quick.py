@@ -1,6 +1,7 @@
 """The soak works: loops end, failures count, growth is seen."""
 
 import io
+import os
 import unittest
 import warnings
 from collections.abc import Callable, Iterator
@@ -10,8 +11,9 @@ from unittest import mock
 
 from tests.soak.__main__ import main, soak, watch_memory
 from tests.soak.busy import busy_loops
-from tests.soak.memory import Growth, Holdings
+from tests.soak.memory import ENOUGH, Growth, Holdings
 from tests.soak.suites import acme, examples
+from tests.soak.tally import Tally
 
 kept: list[bytearray] = []
 
@@ -32,12 +34,19 @@ class Sample(unittest.TestCase):
     def passes_unexpectedly(self) -> None:
         pass
 
+    def dies(self) -> None:
+        os._exit(3)
+
     def grows(self) -> None:
         kept.append(bytearray(100_000))
 
 
 def suite(*names: str) -> Callable[[], unittest.TestSuite]:
     return lambda: unittest.TestSuite(map(Sample, names))
+
+
+def named(*names: str) -> list[str]:
+    return [f"{__name__}.Sample.{name}" for name in names]
 
 
 def flatten(tests: unittest.TestSuite) -> Iterator[unittest.TestCase]:
@@ -70,29 +79,34 @@ class TestSoak(unittest.TestCase):
         out = io.StringIO()
         self.assertEqual(main(["--quick"], out), 0)
         self.assertIn("2 runs, 4 tests, 0 failures", out.getvalue())
-        self.assertIn("6 checks after 10 to warm up", out.getvalue())
+        self.assertIn("6 checks after 10 to warm up: too few to tell", out.getvalue())
 
     def test_failures_are_counted_by_test(self) -> None:
         out = io.StringIO()
-        make = suite("passes", "fails", "warns", "passes_unexpectedly")
-        self.assertFalse(soak(make, 2, 0, out))
+        names = named("passes", "fails", "warns", "passes_unexpectedly")
+        self.assertFalse(soak(names, 2, 0, out))
         self.assertIn("2 runs, 8 tests, 6 failures", out.getvalue())
-        for name in ("fails", "warns", "passes_unexpectedly"):
-            self.assertIn(f"2 times tests.soak.test_quick.Sample.{name}\n2 times ", out.getvalue())
-        self.assertNotIn("Sample.passes\n", out.getvalue())
+        for name in names[1:]:
+            self.assertIn(f"2 times {name}\n2 times ", out.getvalue())
+        self.assertNotIn(f"{names[0]}\n", out.getvalue())
+
+    def test_a_process_that_dies_is_a_failure(self) -> None:
+        out = io.StringIO()
+        self.assertFalse(soak(named("dies"), 1, 0, out))
+        self.assertIn("1 times the run itself\n1 times exit status 3", out.getvalue())
 
     def test_what_was_seen_is_told_when_it_is_interrupted(self) -> None:
         out = io.StringIO()
-        makes = iter([suite("fails")()])
+        run = Tally.run
 
-        def make() -> unittest.TestSuite:
-            for made in makes:
-                return made
-            raise KeyboardInterrupt
+        def interrupted(tally: Tally, _names: object) -> None:
+            if tally.seconds:
+                raise KeyboardInterrupt
+            run(tally, named("fails"))
 
-        with self.assertRaises(KeyboardInterrupt):
-            soak(make, 2, 0, out)
-        self.assertIn("1 times tests.soak.test_quick.Sample.fails", out.getvalue())
+        with mock.patch.object(Tally, "run", interrupted):
+            self.assertEqual(main(["--runs", "2", "--busy", "0"], out), 130)
+        self.assertIn("1 runs, 1 tests, 1 failures", out.getvalue())
 
     def test_the_suites_are_all_there(self) -> None:
         names = {test.id() for test in flatten(examples())}
@@ -105,8 +119,8 @@ class TestMemory(unittest.TestCase):
     def test_growth_is_seen(self) -> None:
         self.addCleanup(kept.clear)
         out = io.StringIO()
-        self.assertTrue(watch_memory(suite("grows"), 50, out))
-        self.assertIn("50 checks after 5 to warm up: NOT FLAT", out.getvalue())
+        self.assertTrue(watch_memory(suite("grows"), ENOUGH, out))
+        self.assertIn("100 checks after 5 to warm up: NOT FLAT", out.getvalue())
 
     def test_a_suite_that_fails_says_nothing_about_memory(self) -> None:
         with self.assertRaisesRegex(AssertionError, "on purpose"):

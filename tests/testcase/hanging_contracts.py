@@ -42,7 +42,7 @@ class Hanging(ModelContractTestCase, abstract=True):
 
     @property
     def deadline(self) -> float:  # type: ignore[override] # short, but not for the set-up
-        return 10.0 if self.fine is None else 0.2
+        return 10.0 if self.fine is None else 0.4
 
     def new_model(self, base_url: str, client: Any) -> Any:
         kind = type(self)
@@ -196,7 +196,7 @@ class TestOnTheLoop(AsyncModelContractTestCase):
     """The set-up hangs, too: there is no asynchronous model at hand that works."""
 
     checks = ()
-    deadline = 0.2
+    deadline = 0.4
 
     def new_model(self, base_url: str, client: Any) -> Any:
         return OnTheLoop()

@@ -65,7 +65,7 @@ class TestHanging(unittest.TestCase):
                     else:
                         self.assertRegex(
                             text,
-                            rf"{operation} did not return within 0\.2 s; the stack shows where it "
+                            rf"{operation} did not return within 0\.4 s; the stack shows where it "
                             rf"waits\.\n  stack (.*\n)*.*hanging_contracts\.py:\d+ {line}",
                         )
 

@@ -102,10 +102,10 @@ class TestWrongNewModel(unittest.TestCase):
             blocked.wait()
 
         self.assert_problem(
-            r"set-up: new_model\(\) did not return within 0\.1 s\.\n"
+            r"set-up: new_model\(\) did not return within 0\.5 s; the stack shows where it wai.*\n"
             r"  stack (.*\n)*.*test_set_up\.py:\d+ in make: blocked\.wait\(\)",
             new_model=make,
-            deadline=0.1,
+            deadline=0.5,
         )
 
     def test_it_fails_later(self) -> None:
@@ -148,10 +148,10 @@ class TestWrongEvent(unittest.TestCase):
         blocked = threading.Event()
         self.addCleanup(blocked.set)
         self.assert_problem(
-            r"set-up: event\(i\) did not return within 0\.1 s\.\n"
+            r"set-up: event\(i\) did not return within 0\.5 s\.\n"
             r"  stack (.*\n)*.*test_set_up\.py:\d+ in <lambda>: lambda i: blocked\.wait",
             lambda i: blocked.wait(),
-            deadline=0.1,
+            deadline=0.5,
         )
 
     def test_the_adapter_makes_nothing_of_it(self) -> None:
@@ -184,11 +184,11 @@ class TestWrongAdapter(unittest.TestCase):
             def stream(self, request: Request) -> Any:
                 blocked.wait()
 
-        tests = acme(new_model=lambda base_url, client: Model(), deadline=0.1)
+        tests = acme(new_model=lambda base_url, client: Model(), deadline=0.5)
         result = run(tests, SET_UP, "test_break_releases", "test_close_releases")
         self.assertRegex(
             text_of(result),
-            r"set-up: stream\(\) did not return within 0\.1 s\.\n"
+            r"set-up: stream\(\) did not return within 0\.5 s; the stack shows where it waits\.\n"
             r"  stack (.*\n)*.*in stream: blocked\.wait\(\)\n(.*\n)*  server   received no request",
         )
         # It would hang each of them, too.

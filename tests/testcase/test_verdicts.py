@@ -99,7 +99,7 @@ class TestShould(unittest.TestCase):
                 return BlockedHead(self._acme, request, cancel)
 
         tests = acme(
-            new_model=lambda base_url, client: Model(base_url, client, "key"), deadline=0.3
+            new_model=lambda base_url, client: Model(base_url, client, "key"), deadline=1.0
         )
         with self.assertWarns(ContractWarning) as caught:
             result = run(tests, BLOCKED)

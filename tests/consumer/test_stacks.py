@@ -1,0 +1,159 @@
+import asyncio
+import os
+import queue
+import sys
+import tempfile
+import threading
+import types
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from modeltest.consumer import stacks, waits_at
+from modeltest.consumer.stacks import awaits, position, shorten, stack
+
+
+class TestThreads(unittest.TestCase):
+    def block(self):
+        self.queue.get()  # where it waits
+
+    def blocked(self, target):
+        """Start a thread that waits in `target`, and return it once it stands still there."""
+        self.queue = queue.Queue()
+        thread = threading.Thread(target=target, daemon=True)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(self.queue.put, None)
+        while not any("waiter.acquire()" in line for line in stack(thread)):
+            pass
+        return thread
+
+    def test_waits_at_the_adapters_innermost_line(self):
+        where = waits_at(self.blocked(self.block))
+        self.assertIn("test_stacks.py:", where)
+        self.assertIn("in block: self.queue.get()", where)
+
+    def test_a_thread_without_a_line_of_the_adapters_waits_in_the_library(self):
+        thread = self.blocked(lambda: self.queue.get())
+        with mock.patch.object(stacks, "_is_own", lambda frame: False):
+            self.assertIn("in wait: waiter.acquire()", waits_at(thread))
+
+    def test_a_thread_that_has_ended_or_never_began_waits_nowhere(self):
+        for start in False, True:
+            thread = threading.Thread(target=list)
+            if start:
+                thread.start()
+                thread.join()
+            self.assertEqual(waits_at(thread), "")
+            self.assertEqual(stack(thread), [])
+            self.assertIsNone(position(thread))
+
+    def test_the_innermost_frame_comes_last(self):
+        lines = stack(self.blocked(self.block))
+        functions = [line.partition(" in ")[2].partition(":")[0] for line in lines]
+        self.assertEqual(functions[-3:], ["block", "get", "wait"])
+
+    def test_the_adapters_line_comes_first_where_the_library_is_deeper(self):
+        thread = self.blocked(self.block)
+        with mock.patch.object(stacks, "_SHOWN", 2):
+            first, *rest = stack(thread)
+        self.assertIn("in block: self.queue.get()", first)
+        self.assertTrue(first.endswith(" …"))
+        self.assertEqual(len(rest), 2)
+        self.assertNotIn("test_stacks.py", "".join(rest))
+
+    def test_the_kits_frames_are_left_out_and_the_demos_are_not(self):
+        kit = str(Path(stacks.__file__).parents[1]) + os.sep
+        for file, is_kit in {
+            kit + "backend/server.py": True,
+            kit + "demo/acme.py": False,
+            "/elsewhere/modeltest/backend.py": False,
+        }.items():
+            frame = mock.Mock()
+            frame.f_code.co_filename = file
+            self.assertEqual(stacks._is_kit(frame), is_kit, file)
+
+    def test_the_position_of_a_thread_that_stands_still_is_the_same(self):
+        thread, other = self.blocked(self.block), threading.current_thread()
+        before = position(thread)
+        self.assertEqual(position(thread), before)
+        self.assertNotEqual(position(other), before)
+        self.assertNotEqual(position(other), position(other))
+
+    def test_a_frame_between_two_lines_has_the_functions_number(self):
+        frame = mock.Mock(f_lineno=None)
+        frame.f_code.co_filename, frame.f_code.co_firstlineno = "x.py", 7
+        frame.f_code.co_name = "f"
+        self.assertEqual(stacks._describe(frame), "x.py:7 in f: ")
+
+
+class TestAwaits(unittest.TestCase):
+    def test_coroutines_generators_and_futures(self):
+        async def innermost():
+            await asyncio.sleep(10**6)  # the innermost
+
+        @types.coroutine
+        def middle():
+            yield from innermost()  # a generator
+
+        async def outermost():
+            await middle()
+
+        coroutine = outermost()
+        loop = asyncio.new_event_loop()
+        self.addCleanup(loop.close)
+        task = loop.create_task(coroutine)
+        loop.run_until_complete(_tick())
+        lines = awaits(coroutine)
+        functions = [line.partition(" in ")[2].partition(":")[0] for line in lines]
+        self.assertEqual(functions, ["outermost", "middle", "innermost", "sleep"])
+        task.cancel()
+        loop.run_until_complete(asyncio.wait({task}))
+
+    def test_async_generators(self):
+        async def generate():
+            await asyncio.sleep(10**6)
+            yield
+
+        loop = asyncio.new_event_loop()
+        self.addCleanup(loop.close)
+        generator = generate()
+        task = loop.create_task(_take(generator))
+        loop.run_until_complete(_tick())
+        lines = awaits(task.get_coro(), generator)
+        self.assertIn("in _take", lines[0])
+        self.assertIn("in generate", lines[1])
+        task.cancel()
+        loop.run_until_complete(asyncio.wait({task}))
+
+    def test_what_is_over_or_nothing_waits_nowhere(self):
+        async def over():
+            pass
+
+        coroutine = over()
+        coroutine.close()
+        self.assertEqual(awaits(coroutine, None, 7), [])
+
+
+async def _tick():
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+async def _take(generator):
+    await anext(generator)
+
+
+class TestShorten(unittest.TestCase):
+    def test_inside_and_outside_the_working_directory(self):
+        inside = str(Path.cwd() / "a" / "b.py")
+        self.assertEqual(shorten(inside), str(Path("a") / "b.py"))
+        self.assertEqual(shorten("/nowhere/else.py"), "/nowhere/else.py")
+        self.assertEqual(shorten("<string>"), "<string>")
+
+    @unittest.skipIf(sys.platform == "win32", "it is in use there")
+    def test_a_working_directory_that_is_gone(self):
+        self.addCleanup(os.chdir, Path.cwd())
+        with tempfile.TemporaryDirectory() as directory:
+            os.chdir(directory)
+        self.assertEqual(shorten("/x/y.py"), "/x/y.py")

@@ -1,0 +1,106 @@
+"""An asynchronous adapter for Parrot over httpx, and broken ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import httpx
+
+from docs.examples.sse import SSEDecoder
+from modeltest import (
+    APIError,
+    Event,
+    Finish,
+    IncompleteResponseError,
+    ModelError,
+    Request,
+    TextDelta,
+)
+
+from .parrot import Parrot
+
+
+class AsyncParrot(Parrot):
+    """An async generator: the request goes out when the first event is asked for."""
+
+    def __init__(self, base_url: str, client: None) -> None:
+        super().__init__(base_url, client)  # type: ignore[arg-type]
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        # No TLS, so no certificates: to load them takes longer than a stream.
+        async with (
+            httpx.AsyncClient(verify=False, timeout=None) as client,
+            self.opened(client, request) as response,
+            aclosing(self.receive(response)) as events,
+        ):
+            async for event in events:
+                yield event
+
+    @asynccontextmanager
+    async def opened(self, client: Any, request: Request) -> AsyncGenerator[httpx.Response, None]:
+        post = client.build_request(
+            "POST", self.url, json=self.payload(request), headers=self.headers
+        )
+        try:
+            response = await client.send(post, stream=True)
+        except httpx.HTTPError as error:
+            raise ModelError(f"no answer: {error}") from error
+        async with aclosing(response):
+            if response.status_code != 200:
+                raise APIError(response.status_code, "no reason given")
+            yield response
+
+    async def receive(self, response: httpx.Response) -> AsyncGenerator[Event, None]:
+        decoder, words = SSEDecoder(), 0
+        try:
+            async for chunk in response.aiter_bytes():
+                for data in [self.load(sse.data) for sse in decoder.feed(chunk) if sse.data]:
+                    if "over" in data:
+                        yield Finish(data["over"], raw=data["over"])
+                        return
+                    yield TextDelta(data["word"])
+                    words += 1
+        except httpx.HTTPError as error:
+            raise IncompleteResponseError(f"the connection broke: {error}") from error
+        raise IncompleteResponseError(f"the answer ended after {words} words")
+
+
+class LeavesATask(AsyncParrot):
+    """A task for each stream watches the time, and nobody cancels it."""
+
+    def __init__(self, base_url: str, client: None) -> None:
+        super().__init__(base_url, client)
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        self.tasks.append(asyncio.create_task(asyncio.sleep(600)))
+        async with aclosing(super().stream(request)) as events:
+            async for event in events:
+                yield event
+
+
+class ReadsOnWhenCancelled(AsyncParrot):
+    """Takes its cancellation for an error of the provider, and asks again."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        while True:
+            try:
+                async with aclosing(super().stream(request)) as events:
+                    async for event in events:
+                        yield event
+            except asyncio.CancelledError:
+                continue
+
+
+class KeepsItsClientOpen(AsyncParrot):
+    """A client for each stream, which nobody closes, nor the response."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        client = httpx.AsyncClient(verify=False, timeout=None)
+        manager = self.opened(client, request)
+        response = await manager.__aenter__()
+        async for event in self.receive(response):
+            yield event
