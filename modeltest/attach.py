@@ -8,14 +8,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 _MARK = "_by_modeltest"
-"""Tells a method attached here from the author's own."""
+"""On a method attached here: the method itself. A wrapper of the author's copies it."""
 
 
 def attach(cls: type, name: str, method: Callable[..., None]) -> None:
     """Add a test method, unless the class or a base of it in the author's code has its own."""
-    if hasattr(cls, name) and not hasattr(getattr(cls, name), _MARK):
+    existing = getattr(cls, name, method)
+    if existing is not method and getattr(existing, _MARK, False) is not existing:
         return
-    setattr(method, _MARK, True)
+    setattr(method, _MARK, method)
     method.__name__ = name
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     setattr(cls, name, method)

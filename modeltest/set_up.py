@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import os
 import traceback
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any
 
 from modeltest.backend import End, Response, events
 from modeltest.checks import (
-    BY_NAME,
     Check,
     Evidence,
     Failure,
@@ -27,28 +26,6 @@ from modeltest.contract import Request
 from modeltest.hooks import event_bytes, hook
 from modeltest.transports import Transport
 from modeltest.wire import Framing, WireFormat
-
-
-def reasons_of(case: type, attribute: str) -> dict[str, str]:
-    """Return the attribute of a test case's class that maps checks to reasons, by their ids.
-
-    Raises:
-        TypeError: it is no mapping, names a check that does not exist, or gives no reason.
-    """
-    given = getattr(case, attribute)
-    if not isinstance(given, Mapping):
-        raise TypeError(
-            f"{case.__name__}.{attribute}: expected a dict of check name → reason, got {given!r}"
-        )
-    for name, reason in given.items():
-        if name not in BY_NAME:
-            raise TypeError(
-                f"{case.__name__}.{attribute} names {name!r}, which is no check; see "
-                "`python -m modeltest checks`"
-            )
-        if not isinstance(reason, str) or not reason.strip():
-            raise TypeError(f"{case.__name__}.{attribute}[{name!r}] needs a reason, got {reason!r}")
-    return {BY_NAME[name].id: reason for name, reason in given.items()}
 
 
 def subject_of(case: Any) -> Subject:
@@ -79,7 +56,7 @@ def problem_with(case: Any) -> str:
     own way; here it is named.
     """
     try:
-        outcome = run(_ANSWERS, subject_of(case))
+        outcome = run(SET_UP, subject_of(case))
     except SetUpError as error:
         return _with_place(error)
     return outcome.text if outcome.status is Status.FAILED else ""
@@ -110,7 +87,7 @@ def _pieces(trial: Trial) -> list[bytes]:
     return list(made)
 
 
-_ANSWERS = Check(
+SET_UP = Check(
     id="set-up",
     method="test_adapter_is_set_up",
     level=Level.MUST,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import unittest
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from modeltest.attach import attach, reasons_of, warn_at
 from modeltest.checks import (
     ALL,
     BY_NAME,
@@ -23,7 +22,7 @@ from modeltest.checks import (
 from modeltest.checks.run import refused
 from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
 from modeltest.contract import ConfigError, ModelError, Request
-from modeltest.set_up import problem_with, reasons_of, subject_of
+from modeltest.set_up import SET_UP, problem_with, subject_of
 from modeltest.transports import Attempt, RequestsTransport, Transport
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
@@ -33,12 +32,11 @@ class ContractWarning(UserWarning):
     """A SHOULD of the contract is not kept; under `strict` it fails the test instead."""
 
 
-SETUP_TEST = "test_adapter_is_set_up"
+SETUP_TEST = SET_UP.method
 """The one test that fails when the test case itself is not right; all others then skip."""
 
 _EGRESS = "faults/egress"
-_MARK = "_by_modeltest"
-"""Tells a method attached here from the author's own."""
+_IDS = {name: check.id for name, check in BY_NAME.items()}
 
 
 class _ContractTestCase(unittest.TestCase):
@@ -76,21 +74,22 @@ class _ContractTestCase(unittest.TestCase):
                 gives no reason.
         """
         super().__init_subclass__(**kwargs)
-        expected = reasons_of(cls, "expected_failures")
-        skipped = reasons_of(cls, "skips")
+        listing = "`python -m modeltest checks`"
+        expected = reasons_of(cls, "expected_failures", _IDS, listing)
+        skipped = reasons_of(cls, "skips", _IDS, listing)
         cls._declared = frozenset({*expected, *skipped})
         cls._problem = None
         cls._attempts = []
         if abstract:
             return
-        _attach(cls, SETUP_TEST, _set_up_method())
+        attach(cls, SETUP_TEST, _method(SET_UP.requirement, cls._find_problem))
         for check in ALL:
             method = _check_method(check, expected.get(check.id))
             if check.id in skipped:
                 method = unittest.skip(skipped[check.id])(method)
             elif check.id in expected:
                 method = unittest.expectedFailure(method)
-            _attach(cls, check.method, method)
+            attach(cls, check.method, method)
 
     def _judge(self, check: Check, expected: str | None) -> str:
         """Run a check; return the text of its failure, or "" if it does not fail."""
@@ -112,7 +111,7 @@ class _ContractTestCase(unittest.TestCase):
             case Status.SKIPPED:
                 self.skipTest(outcome.text)
             case Status.WARNED if not self.strict and expected is None:
-                _warn(type(self), outcome.text)
+                warn_at(type(self), ContractWarning, outcome.text)
             case Status.WARNED | Status.FAILED:
                 return outcome.text
         return ""
@@ -178,23 +177,6 @@ class AsyncModelContractTestCase(_ContractTestCase, abstract=True):
     _consumer = AsyncConsumer
 
 
-def _attach(cls: type, name: str, method: Callable[..., None]) -> None:
-    """Add a test method, unless the class or a base of it in the author's code has its own."""
-    if hasattr(cls, name) and not hasattr(getattr(cls, name), _MARK):
-        return
-    setattr(method, _MARK, True)
-    method.__name__ = name
-    method.__qualname__ = f"{cls.__qualname__}.{name}"
-    setattr(cls, name, method)
-
-
-def _set_up_method() -> Callable[..., None]:
-    return _method(
-        "The test case gives what the checks need: new_model, and event or wire.",
-        _ContractTestCase._find_problem,
-    )
-
-
 def _check_method(check: Check, expected: str | None) -> Callable[..., None]:
     level = "" if check.level is Level.MUST else f" [{check.level}]"
     reason = f" (expected to fail: {expected})" if expected else ""
@@ -212,15 +194,6 @@ def _method(doc: str, failure_of: Callable[[_ContractTestCase], str]) -> Callabl
 
     method.__doc__ = doc
     return method
-
-
-def _warn(cls: type, text: str) -> None:
-    """Warn, and point at the author's class: the kit's own line would say nothing."""
-    try:
-        file, line = inspect.getsourcefile(cls) or __file__, inspect.getsourcelines(cls)[1]
-    except (OSError, TypeError):  # it was made at run time
-        file, line = __file__, 0
-    warnings.warn_explicit(text, ContractWarning, file, line, module=cls.__module__)
 
 
 def _raise(error: BaseException) -> None:

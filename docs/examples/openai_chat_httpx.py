@@ -101,7 +101,7 @@ class AsyncOpenAIChatModel:
             return nullcontext(self._client)
         return httpx.AsyncClient(verify=_certificates())
 
-    async def _post(self, client: httpx.AsyncClient, body: str) -> aclosing[httpx.Response]:
+    async def _post(self, client: httpx.AsyncClient, body: str) -> httpx.Response:
         """Send the request; return once the headers of the answer are there."""
         headers = {
             "Authorization": f"Bearer {self._api_key}",
@@ -114,7 +114,7 @@ class AsyncOpenAIChatModel:
             post = client.build_request(
                 "POST", self._url, content=body, headers=headers, timeout=self._timeout
             )
-            return aclosing(await client.send(post, stream=True, follow_redirects=False))
+            return await client.send(post, stream=True, follow_redirects=False)
         except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
             raise unreachable(error) from error
 

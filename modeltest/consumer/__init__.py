@@ -1,10 +1,11 @@
 """Drives an adapter as its user would; sync and async behind one face."""
 
 from modeltest.consumer.consumers import AsyncConsumer, Consumer, SyncConsumer
+from modeltest.consumer.hand import ConsumerError
 from modeltest.consumer.log import Log, without_tracebacks
 from modeltest.consumer.pending import Hang, Pending
 from modeltest.consumer.stacks import waits_at
-from modeltest.consumer.stream import ConsumerError, Stream
+from modeltest.consumer.stream import Stream
 from modeltest.consumer.threads import is_kit_thread, other_threads, threads_as_daemons
 
 __all__ = [

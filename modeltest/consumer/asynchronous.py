@@ -12,7 +12,7 @@ from modeltest.consumer.hand import Hand
 from modeltest.consumer.log import Log
 from modeltest.consumer.loop import Loop
 from modeltest.consumer.pending import Pending
-from modeltest.consumer.stream import ConsumerError, Stream
+from modeltest.consumer.stream import Stream
 from modeltest.contract import Request
 
 _Job = tuple[Pending, str, tuple[Any, ...]]
@@ -85,8 +85,8 @@ class AsyncStream(Stream):
             self._jobs.put_nowait(job)
 
     def _cancel_owner(self) -> None:
-        if self._owner is not None:
-            self._owner.cancel()
+        assert self._owner is not None, "_begin was called first"
+        self._owner.cancel()
 
     async def _own(self) -> None:
         """Own the stream, as the task that reads it does."""
@@ -197,8 +197,7 @@ class AsyncHand(Hand):
                 self.log.add(event)
                 if len(self.log.events) == count:
                     break
-            if leave_by == "error":
-                raise ConsumerError("the loop body raised")
+            self._leave_block(leave_by)
 
 
 async def _call(hand: Hand, verb: str, args: tuple[Any, ...]) -> None:

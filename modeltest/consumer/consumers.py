@@ -19,7 +19,7 @@ from modeltest.consumer.sync import SyncStream
 from modeltest.consumer.threads import unwind
 from modeltest.contract import Request
 
-_PATIENCE_AFTER_HANG = 0.5
+_PATIENCE_AFTER_HANG = 0.3
 """Seconds in which all else may end once something hangs: that wait was long enough."""
 
 
@@ -112,10 +112,10 @@ class SyncConsumer(Consumer):
 
     def _end(self, patience: float) -> None:
         until = time.monotonic() + patience
-        for thread in (*self._builders, *(stream.thread for stream in self._streams)):
+        threads = [*self._builders, *(stream.thread for stream in self._streams)]
+        for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
-            if thread.is_alive():
-                unwind(thread)
+        unwind(*(thread for thread in threads if thread.is_alive()))
 
 
 class AsyncConsumer(Consumer):

@@ -8,6 +8,10 @@ from modeltest.consumer.log import Log
 from modeltest.contract import Request
 
 
+class ConsumerError(Exception):
+    """What the consumer's own loop body raises, in the check that needs one."""
+
+
 class Hand:
     """Holds one stream. Its methods are the verbs, and run where the adapter is used.
 
@@ -50,6 +54,11 @@ class Hand:
     def drop(self) -> None:
         """Let go of the stream too."""
         self._iterator = self.stream = None
+
+    def _leave_block(self, leave_by: str) -> None:
+        """Do what ends the body of a with-block, once the loop in it is over."""
+        if leave_by == "error":
+            raise ConsumerError("the loop body raised")
 
     def _hold(self, stream: Any, close: str, enter: str) -> None:
         """Take hold of a stream, and look at it while it may be asked: on the adapter's side."""

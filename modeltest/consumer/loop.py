@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import traceback
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from modeltest.backend import KitThread
@@ -14,8 +15,6 @@ from modeltest.consumer.stacks import awaits, stack
 from modeltest.consumer.threads import unwind
 
 _Tasks = set[asyncio.Task[Any]]
-_GRACE = 0.2
-"""Seconds for a thread that was told to end at once to do so."""
 
 
 class Loop:
@@ -33,6 +32,8 @@ class Loop:
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
         self.loop.set_exception_handler(self._report)
+        # Python's debug mode would log each callback that takes long on a busy machine.
+        self.loop.slow_callback_duration = math.inf
         self.reports: list[str] = []
         self.closing = False
         self._patience = 0.0
@@ -74,7 +75,6 @@ class Loop:
         self.thread.join(patience)
         if self.thread.is_alive():
             unwind(self.thread)
-            self.thread.join(_GRACE)
 
     def _run(self) -> None:
         try:
@@ -103,6 +103,17 @@ class Loop:
         await _wait({self.create_task(self.loop.shutdown_asyncgens())}, patience)
         for task in _others():
             _abandon(task)
+        await self._abort_transports()
+
+    async def _abort_transports(self) -> None:
+        """Close the sockets that the adapter left open, as the checks have seen by now.
+
+        Otherwise they warn when they are collected, in some later test.
+        """
+        transports: Mapping[int, asyncio.Transport] = getattr(self.loop, "_transports", {})
+        for transport in tuple(transports.values()):
+            transport.abort()
+        await asyncio.sleep(0)  # they close in a callback
 
     def _report(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:  # noqa: ARG002
         error = context.get("exception")

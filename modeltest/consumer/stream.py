@@ -15,10 +15,6 @@ _LOOK_INTERVAL = 0.002
 """Seconds between two looks at a thread: nothing signals that it is blocked."""
 
 
-class ConsumerError(Exception):
-    """What the consumer's own loop body raises, in the check that needs one."""
-
-
 class Stream(ABC):
     """One stream of the adapter, used as an agent loop would use it.
 
@@ -91,7 +87,7 @@ class Stream(ABC):
     def release(self) -> None:
         """Let go of the stream and end the consumer's side; what hangs is left behind.
 
-        It does not wait; `Consumer.stop` does. Harmless if it is done twice.
+        It does not wait: `Consumer.stop` does, and unwinds. Harmless if it is done twice.
         """
 
     def open(self) -> BaseException | None:

@@ -13,8 +13,7 @@ from modeltest.consumer.hand import Hand
 from modeltest.consumer.log import Log
 from modeltest.consumer.pending import Pending
 from modeltest.consumer.stacks import stack
-from modeltest.consumer.stream import ConsumerError, Stream
-from modeltest.consumer.threads import unwind
+from modeltest.consumer.stream import Stream
 from modeltest.contract import CancelToken, Request
 
 _Job = tuple[Pending, str, tuple[Any, ...]]
@@ -60,10 +59,8 @@ class SyncStream(Stream):
         return self._beside("close_only", "close() from another thread")
 
     def release(self) -> None:
-        """End the consumer's thread, or ask it to end where it hangs."""
+        """End the consumer's thread, once the verbs that were begun are over."""
         self._jobs.put(None)
-        if self.hangs:
-            unwind(self._thread)
 
     def _beside(self, verb: str, name: str) -> Pending:
         """Begin a verb on a thread of its own: it may block where the reader does."""
@@ -142,8 +139,7 @@ class SyncHand(Hand):
                 self.log.add(event)
                 if len(self.log.events) == count:
                     break
-            if leave_by == "error":
-                raise ConsumerError("the loop body raised")
+            self._leave_block(leave_by)
 
 
 def takes_cancel(model: Any) -> bool:

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from contextlib import contextmanager
 
 from modeltest.backend import KitThread
@@ -24,10 +24,10 @@ def other_threads() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if not is_kit_thread(thread)}
 
 
-def unwind(thread: threading.Thread) -> None:
-    """Ask a thread that computes for ever to end, by raising SystemExit in it.
+def unwind(*threads: threading.Thread) -> None:
+    """Ask threads that compute for ever to end, by raising SystemExit in them; wait a moment.
 
-    It would otherwise slow down all that follows. A thread that is blocked, in a system call
+    They would otherwise slow down all that follows. A thread that is blocked, in a system call
     or on a lock, is left behind: it costs nothing, and would not notice. Only CPython can do
     this, and only where a thread's own clock can be read; elsewhere nothing is done.
     """
@@ -36,25 +36,44 @@ def unwind(thread: threading.Thread) -> None:
         # CPython 3.11 goes round in circles in every traced thread until the exception has
         # been raised in its own: under coverage or a debugger that could be for ever.
         return
-    if thread.ident is not None and _computes(thread):
-        raise_in(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
+    computing = _computing(threads)
+    for thread in computing:
+        if thread.is_alive():  # else its number may be another's by now
+            raise_in(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit))
+    until = time.monotonic() + _GRACE
+    for thread in computing:
+        thread.join(max(0.0, until - time.monotonic()))
 
 
-def _computes(thread: threading.Thread, looks: int = 5) -> bool:
-    """Tell whether a thread uses the processor, by its own clock."""
+def _computing(threads: Iterable[threading.Thread]) -> set[threading.Thread]:
+    """Return those that use the processor.
+
+    Looked at for long enough that each has its turn, on a busy machine too.
+    """
+    used = {thread: _processor_time(thread) for thread in threads}
+    found: set[threading.Thread] = set()
+    for _ in range(_LOOKS):
+        if len(found) == len(used):
+            break
+        time.sleep(_LOOK_INTERVAL)  # nothing else tells a busy thread from a blocked one
+        found |= {thread for thread in used if _processor_time(thread) > used[thread]}
+    return found
+
+
+_LOOKS, _LOOK_INTERVAL = 30, 0.005
+_GRACE = 0.2
+"""Seconds in which threads that were told to end may do so."""
+
+
+def _processor_time(thread: threading.Thread) -> float:
+    """Return how many seconds it has computed, by its own clock; 0 if that cannot be read."""
     clock_of = getattr(time, "pthread_getcpuclockid", None)
-    if clock_of is None or not thread.is_alive():
-        return False
+    if clock_of is None or thread.ident is None or not thread.is_alive():
+        return 0.0
     try:
-        clock = clock_of(thread.ident)
-        before = time.clock_gettime(clock)
-        for _ in range(looks):
-            time.sleep(0.005)  # nothing else tells a busy thread from a blocked one
-            if time.clock_gettime(clock) - before > 0.001:
-                return thread.is_alive()
+        return time.clock_gettime(clock_of(thread.ident))
     except OSError:
-        pass  # it has ended
-    return False
+        return 0.0  # it has just ended
 
 
 @contextmanager

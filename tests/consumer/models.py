@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
-import logging
 import sys
 import threading
+import time
 import unittest
 import weakref
 from typing import Any
@@ -29,6 +30,23 @@ class Mark:
 
     def __init__(self, gone: threading.Event) -> None:
         weakref.finalize(self, gone.set)
+
+
+class Stubborn:
+    """Blocks its thread, whatever is raised in it, until it is told that it is over."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def __call__(self) -> None:
+        while not self.over.is_set():
+            with contextlib.suppress(BaseException):  # also what comes in the one inside
+                self._sleep_on()
+
+    def _sleep_on(self) -> None:
+        while not self.over.is_set():
+            with contextlib.suppress(BaseException):
+                time.sleep(0.001)
 
 
 class WeirdError(Exception):
@@ -83,10 +101,3 @@ class SyncTestCase(ConsumerTestCase):
 
 class AsyncTestCase(ConsumerTestCase):
     consumer_type = AsyncConsumer
-
-    def setUp(self) -> None:
-        # In its debug mode asyncio logs that a task takes long, as some do here on purpose.
-        logger = logging.getLogger("asyncio")
-        self.addCleanup(logger.setLevel, logger.level)
-        logger.setLevel(logging.ERROR)
-        super().setUp()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import socket
 import threading
+import weakref
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Self
 
@@ -494,6 +496,25 @@ class TestStop(AsyncTestCase):
         self.assertIsInstance(reading.wait(PATIENCE), asyncio.CancelledError)
         self.assertTrue(all(model.closed.is_set() for model in models))
         consumer.stop(PATIENCE)
+
+    def test_closes_the_sockets_that_are_left_open(self) -> None:
+        consumer = AsyncConsumer()
+
+        async def leak() -> weakref.ref[Any]:
+            _, writer = await asyncio.open_connection(*server.getsockname())
+            self.kept = writer
+            return weakref.ref(writer.transport)
+
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            transport = consumer.build(leak, PATIENCE)
+            accepted, _ = server.accept()
+            with accepted:
+                consumer.stop(PATIENCE)
+                accepted.settimeout(PATIENCE)
+                with contextlib.suppress(ConnectionResetError):
+                    self.assertEqual(accepted.recv(1), b"")
+        self.assertTrue(transport().is_closing())
+        del self.kept
 
     def test_ends_the_threads_of_its_executor(self) -> None:
         consumer = AsyncConsumer()

@@ -12,7 +12,7 @@ from typing import Any, Self
 from unittest import mock
 
 from modeltest.consumer import AsyncConsumer, Hang, Stream
-from tests.consumer.models import HI, PATIENCE, SHORT, AsyncTestCase, word
+from tests.consumer.models import HI, PATIENCE, SHORT, AsyncTestCase, Stubborn, word
 
 
 class Blocker:
@@ -75,7 +75,7 @@ async def spin() -> None:
         pass
 
 
-class Stubborn:
+class StubbornTask:
     """Waits, whatever happens to it, until it is told that it is over."""
 
     def __init__(self, swallowed: type[BaseException]) -> None:
@@ -187,7 +187,7 @@ class TestHangs(AsyncTestCase):
 
 class TestRefusingToEnd(AsyncTestCase):
     def test_a_task_that_swallows_its_cancellation_is_unwound(self) -> None:
-        stubborn = Stubborn(asyncio.CancelledError)
+        stubborn = StubbornTask(asyncio.CancelledError)
         self.end_it(stubborn)
 
     def test_one_that_swallows_it_once_ends(self) -> None:
@@ -205,7 +205,7 @@ class TestRefusingToEnd(AsyncTestCase):
         self.assertTrue(ended.is_set())
 
     def test_one_that_swallows_everything_is_left_behind(self) -> None:
-        stubborn = Stubborn(BaseException)
+        stubborn = StubbornTask(BaseException)
         # When it is collected Python complains once more, and nobody can help it.
         with mock.patch.object(sys, "unraisablehook", lambda args: None):
             self.end_it(stubborn)
@@ -234,7 +234,7 @@ class TestRefusingToEnd(AsyncTestCase):
     def test_all_in_the_owning_task(self) -> None:
         for swallowed in asyncio.CancelledError, BaseException:
             for where, verb in PLACES.items():
-                stubborn = Stubborn(swallowed)
+                stubborn = StubbornTask(swallowed)
                 consumer = AsyncConsumer()
                 stream = consumer.stream(Blocker(where, stubborn), HI, PATIENCE)
                 with (
@@ -251,7 +251,7 @@ class TestRefusingToEnd(AsyncTestCase):
 
     def test_in_the_close_after_a_cancellation(self) -> None:
         for swallowed in asyncio.CancelledError, BaseException:
-            stubborn = Stubborn(swallowed)
+            stubborn = StubbornTask(swallowed)
             consumer = AsyncConsumer()
             with mock.patch.object(sys, "unraisablehook", lambda args: None):
                 stream = consumer.stream(Blocker("close", stubborn), HI, PATIENCE)
@@ -264,12 +264,10 @@ class TestRefusingToEnd(AsyncTestCase):
                 stubborn.over = True
 
     def test_a_loop_that_cannot_be_unblocked_is_left_behind(self) -> None:
-        over = threading.Event()
+        stubborn = Stubborn()
 
         async def block() -> None:
-            while not over.is_set():
-                with contextlib.suppress(BaseException):
-                    time.sleep(0.001)  # noqa: ASYNC251 - it blocks the loop on purpose
+            stubborn()
 
         consumer = AsyncConsumer()
         with self.assertRaises(Hang):
@@ -277,7 +275,7 @@ class TestRefusingToEnd(AsyncTestCase):
         thread = consumer.stream(Blocker("", wait), HI, PATIENCE).thread
         consumer.stop(SHORT)  # it returns
         self.assertTrue(thread.is_alive())
-        over.set()
+        stubborn.over.set()
         self.assert_ends(thread)
 
     def end_it(self, block: Callable[[], Awaitable[None]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
 import time
@@ -11,8 +10,8 @@ from typing import Any, Self
 from unittest import mock
 
 from modeltest import CancelToken
-from modeltest.consumer import Hang, SyncConsumer
-from tests.consumer.models import HI, PATIENCE, SHORT, SyncTestCase, word
+from modeltest.consumer import Hang, SyncConsumer, sync
+from tests.consumer.models import HI, PATIENCE, SHORT, Stubborn, SyncTestCase, word
 
 
 class Blocker:
@@ -91,38 +90,30 @@ class TestHangs(SyncTestCase):
             self.assertIn("did not return within", str(hang))
             self.assertTrue(any("self._block()" in frame for frame in hang.frames), hang.frames)
             self.assertTrue(stream.hangs)
-            stream.release()
-        self.consumer.stop(PATIENCE)
+        self.consumer.stop(PATIENCE)  # it returns
         gate.set()
 
     @mock.patch.object(sys, "unraisablehook", lambda args: None)  # a finalizer that is unwound
     def test_a_sleep(self) -> None:
         for stream, _ in self.hang_in_each_place(lambda: time.sleep(0.3)):
             stream.release()
-            self.assert_ends(stream.thread)  # it is unwound once it wakes
+            self.assert_ends(stream.thread)  # once it wakes
 
     @mock.patch.object(sys, "unraisablehook", lambda args: None)  # as above
     def test_a_loop_without_io(self) -> None:
         for stream, hang in self.hang_in_each_place(spin):
             self.assertTrue(any("in spin" in frame for frame in hang.frames), hang.frames)
-            stream.release()
+            self.consumer.stop(PATIENCE)
             self.assert_ends(stream.thread)
 
     def test_a_loop_that_cannot_be_unwound_is_left_behind(self) -> None:
-        over = threading.Event()
-
-        def stubborn() -> None:
-            while not over.is_set():
-                with contextlib.suppress(BaseException):
-                    time.sleep(0.001)
-
+        stubborn = Stubborn()
         streams = []
         for stream, _ in self.hang_in_each_place(stubborn):
-            stream.release()
             streams.append(stream)
         self.consumer.stop(PATIENCE)  # it returns
         self.assertTrue(all(stream.thread.is_alive() for stream in streams))
-        over.set()
+        stubborn.over.set()
         for stream in streams:
             self.assert_ends(stream.thread)
 
@@ -191,14 +182,10 @@ class TestHangs(SyncTestCase):
 
     def test_a_late_unwinding_harms_nobody(self) -> None:
         """The verb that hung may have come back just before it is unwound."""
-        gate = threading.Event()
-        stream = self.opened(Blocker("next", gate.wait))
-        pending = stream.start("take", 1)
-        self.assertRaises(Hang, pending.wait, SHORT)
-        stream.release()  # SystemExit is on its way, and comes once the wait is over
-        gate.set()
-        pending.wait(PATIENCE)
-        self.assert_ends(stream.thread)
+        jobs, hand = mock.Mock(), mock.Mock()
+        jobs.get.side_effect = [SystemExit, None]
+        sync._work(jobs, hand)
+        hand.drop.assert_called_once()
 
     def test_other_streams_are_not_held_up(self) -> None:
         gate = threading.Event()
@@ -218,7 +205,7 @@ class TestHangs(SyncTestCase):
         stream = self.opened(Model())
         self.hang(stream, "take", 1)
         self.assertEqual(stream.log.events, [])
-        stream.release()
+        self.consumer.stop(PATIENCE)
         self.assert_ends(stream.thread)
 
     def test_a_stream_without_end_is_drained_no_longer_than_the_deadline(self) -> None:
@@ -229,7 +216,7 @@ class TestHangs(SyncTestCase):
 
         stream = self.opened(Model())
         self.hang(stream, "drain")
-        stream.release()
+        self.consumer.stop(PATIENCE)
         self.assert_ends(stream.thread)
 
     def test_threads_are_the_kits(self) -> None:

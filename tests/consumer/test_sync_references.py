@@ -242,15 +242,15 @@ class TestReferences(SyncTestCase):
                 gate.wait()
                 yield word(id(mark))
 
-        for unwound in True, False:
+        for released in True, False:
             model = Hanging()
             stream = self.opened(model)
             hang = self.hang(stream, "take", 1)
             self.assertTrue(hang.frames)
-            if unwound:
+            if released:
                 stream.release()
             gate.set()
-            if not unwound:
+            if not released:
                 stream.drop()
             self.assert_gone(model.gone)
             gate.clear()

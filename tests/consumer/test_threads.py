@@ -9,7 +9,7 @@ import unittest
 from unittest import mock
 
 from modeltest.backend import KitThread
-from modeltest.consumer import is_kit_thread, other_threads, threads_as_daemons
+from modeltest.consumer import is_kit_thread, other_threads, threads, threads_as_daemons
 from modeltest.consumer.threads import unwind
 from tests.consumer.models import PATIENCE
 
@@ -61,14 +61,16 @@ class TestUnwind(unittest.TestCase):
         while thread.is_alive():
             # Again: on a busy machine it may not have had its turn while it was looked at.
             unwind(thread)
-            thread.join(0.1)
         self.assertEqual(self.ended_by, [SystemExit])
 
     @mock.patch.object(sys, "gettrace", lambda: None)
     def test_a_thread_that_is_blocked_is_left_alone(self):
         thread = self.start(self.over.wait)
-        with mock.patch.object(ctypes.pythonapi, "PyThreadState_SetAsyncExc") as raise_in:
-            unwind(thread)
+        for _ in range(100):  # on a busy machine it takes a while until it is blocked
+            with mock.patch.object(ctypes.pythonapi, "PyThreadState_SetAsyncExc") as raise_in:
+                unwind(thread)
+            if not raise_in.called:
+                break
         raise_in.assert_not_called()
         self.over.set()
         thread.join()
@@ -79,6 +81,18 @@ class TestUnwind(unittest.TestCase):
         thread.join()
         unwind(thread)
         unwind(KitThread(list, name="not started"))
+        unwind()
+
+    @mock.patch.object(sys, "gettrace", lambda: None)
+    def test_a_thread_that_ends_while_it_is_looked_at_is_left_alone(self):
+        thread = self.start(list)
+        thread.join()
+        with (
+            mock.patch.object(threads, "_computing", lambda looked_at: set(looked_at)),
+            mock.patch.object(ctypes.pythonapi, "PyThreadState_SetAsyncExc") as raise_in,
+        ):
+            unwind(thread)
+        raise_in.assert_not_called()
 
     def test_where_it_cannot_be_done_nothing_is(self):
         thread = self.start(self.spin)

@@ -93,14 +93,3 @@ class ReadsOnWhenCancelled(AsyncParrot):
                         yield event
             except asyncio.CancelledError:
                 continue
-
-
-class KeepsItsClientOpen(AsyncParrot):
-    """A client for each stream, which nobody closes, nor the response."""
-
-    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
-        client = httpx.AsyncClient(verify=False, timeout=None)
-        manager = self.opened(client, request)
-        response = await manager.__aenter__()
-        async for event in self.receive(response):
-            yield event

@@ -15,7 +15,6 @@ from typing import Any
 
 from modeltest.checks import ALL, run
 from modeltest.set_up import subject_of
-from modeltest.testcase import SETUP_TEST
 from tests.real.page import Client, page, table, verdicts
 
 PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
@@ -55,7 +54,7 @@ def judged(name: str) -> Client:
     """
     module, _, case_name = name.rpartition(".")
     case: Any = getattr(import_module(module), case_name)
-    subject = subject_of(case(SETUP_TEST))
+    subject = subject_of(case())
     sys.stderr.write(f"{case.title} …\n")
     outcomes = {check.id: run(check, subject) for check in ALL}
     return Client(case.title, case.code, case.expected_failures, outcomes)

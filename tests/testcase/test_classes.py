@@ -73,6 +73,20 @@ class TestSubclasses(unittest.TestCase):
             with self.subTest(bases):
                 self.assertIn("the mixin's", text_of(run(type("TestAcme", bases, {}), BREAK)))
 
+    def test_a_check_may_be_wrapped(self) -> None:
+        class TestFirst(acme()):  # type: ignore[misc]
+            pass
+
+        class TestSecond(TestFirst):
+            test_break_releases = unittest.skip("by hand")(TestFirst.test_break_releases)
+
+        class TestThird(TestSecond):
+            pass
+
+        for tests in (TestSecond, TestThird):
+            self.assertEqual([why for _, why in run(tests, BREAK).skipped], ["by hand"])
+        self.assertEqual(run(TestFirst, BREAK).skipped, [])
+
     def test_a_check_may_be_taken_away(self) -> None:
         self.assertNotIn(BREAK, names(acme(test_break_releases=None)))
 
