@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -16,3 +17,8 @@ class KitThread(threading.Thread):
     def __init__(self, target: Callable[..., object], *args: Any, name: str) -> None:
         """Prepare to call `target(*args)`; it is not started yet."""
         super().__init__(target=target, args=args, name=name, daemon=True)
+
+    def run(self) -> None:
+        """Call the target; a SystemExit ends the thread without a word, whatever hooks are set."""
+        with contextlib.suppress(SystemExit):
+            super().run()

@@ -8,7 +8,7 @@ from modeltest.backend import Await, Progress, Response, Send, Stall
 from modeltest.checks.case import Case, expect_events
 from modeltest.checks.check import check
 from modeltest.checks.failure import Evidence, Failure, Skip
-from modeltest.checks.scripts import Arrive, ended_cleanly, in_step, sent, server_error, straddling
+from modeltest.checks.scripts import Arrive, ended_cleanly, in_step, left_half, sent, server_error
 from modeltest.checks.texts import expect_beginning, plain_text
 from modeltest.checks.trial import Trial
 from modeltest.consumer import Stream
@@ -106,8 +106,8 @@ def model_is_usable_after_failure(trial: Trial) -> None:
     half = trial.event(3001)[: len(trial.event(3001)) // 2]
     scripts = (
         server_error(),
-        straddling(trial, first=1000),
-        straddling(trial, first=2000),
+        left_half(trial, first=1000),
+        left_half(trial, first=2000),
         ended_cleanly((*sent(trial, [3000]), Send(half))),
         Response((*sent(trial, range(_EVENTS)), Stall())),
     )

@@ -12,7 +12,6 @@ from modeltest.backend import (
     CloseInsideChunk,
     End,
     Framing,
-    Pause,
     Progress,
     Repeat,
     Reset,
@@ -48,25 +47,24 @@ def flowing(trial: Trial, first: int = 0) -> Response:
     return Response((Repeat(trial.event, first=first),))
 
 
-def bursting(trial: Trial) -> Response:
-    """Return a stream that begins with 64 events at once, and falls silent after a second.
+def bursting(trial: Trial, first: int = 0, more: bytes = b"") -> Response:
+    """Return a stream that gives 64 events at once, and `more` bytes, and falls silent.
 
-    The first events fill what an adapter reads ahead. The others come 50 ms apart, and end:
-    the streams of an adapter that lets go of none must not slow the machine down.
+    The events fill what an adapter reads ahead. The silence keeps the streams of an adapter
+    that lets go of none from slowing the machine down; and a pool does not see by what comes
+    on a connection that it must not be used again.
     """
-    burst = b"".join(trial.event(index) for index in range(_BURST))
-    steps: list[Step] = [Send(burst, events=_BURST)]
-    for index in range(_BURST, _BURST + 20):
-        steps += [Pause(0.05), Send(trial.event(index), events=1)]
-    return Response((*steps, Stall()))
+    burst = b"".join(trial.event(first + index) for index in range(_BURST))
+    return Response((Send(burst + more, events=_BURST), Stall()))
 
 
-def straddling(trial: Trial, first: int = 0) -> Response:
-    """Return an endless stream whose every write ends with one event and half of the next.
+def left_half(trial: Trial, first: int) -> Response:
+    """Return a stream that falls silent in the middle of its 65th event.
 
-    So whoever stops reading has half an event left over.
+    Whoever stops reading has half an event left over.
     """
-    return Response((Repeat(one_and_a_half(trial, first), first=first),))
+    following = trial.event(first + _BURST)
+    return bursting(trial, first, following[: len(following) // 2])
 
 
 def in_step(trial: Trial, first: int, taken: Progress, streams: int, *before: Step) -> Response:

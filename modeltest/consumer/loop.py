@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import threading
 import traceback
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
@@ -37,6 +38,7 @@ class Loop:
         self.reports: list[str] = []
         self.closing = False
         self._patience = 0.0
+        self._stopped = threading.Event()
         self._own: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
         self.thread = KitThread(self._run, name="modeltest event loop")
         self.thread.start()
@@ -67,19 +69,23 @@ class Loop:
     def close(self, patience: float) -> None:
         """Cancel what is left, finish async generators, end the thread.
 
-        What does not end within `patience` seconds is left behind.
+        A loop that the adapter blocks for `patience` seconds is left behind, and so is a task
+        that does not end within as many more.
         """
         self.closing, self._patience = True, patience
         with contextlib.suppress(RuntimeError):  # closed already
             self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(patience)
-        if self.thread.is_alive():
-            unwind(self.thread)
+        if self._stopped.wait(patience) or unwind(self.thread):
+            # Longer than the winding up may take, so as not to break into it.
+            self.thread.join(2 * patience)
+            if self.thread.is_alive():
+                unwind(self.thread)
 
     def _run(self) -> None:
         try:
             while not self.closing:
                 self._go_on(self.loop.run_forever)
+            self._stopped.set()
             self._go_on(lambda: self.loop.run_until_complete(self._wind_up(self._patience / 4)))
         finally:
             # It ends idle threads of its executor too. To wait for them (as

@@ -24,18 +24,21 @@ def other_threads() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if not is_kit_thread(thread)}
 
 
-def unwind(*threads: threading.Thread) -> None:
+def unwind(*threads: threading.Thread) -> bool:
     """Ask threads that compute for ever to end, by raising SystemExit in them; wait a moment.
 
     They would otherwise slow down all that follows. A thread that is blocked, in a system call
     or on a lock, is left behind: it costs nothing, and would not notice. Only CPython can do
     this, and only where a thread's own clock can be read; elsewhere nothing is done.
+
+    Returns:
+        Whether any was asked.
     """
     raise_in = getattr(getattr(ctypes, "pythonapi", None), "PyThreadState_SetAsyncExc", None)
     if raise_in is None or sys.gettrace() is not None or sys.getprofile() is not None:
         # CPython 3.11 goes round in circles in every traced thread until the exception has
         # been raised in its own: under coverage or a debugger that could be for ever.
-        return
+        return False
     computing = _computing(threads)
     for thread in computing:
         if thread.is_alive():  # else its number may be another's by now
@@ -43,6 +46,7 @@ def unwind(*threads: threading.Thread) -> None:
     until = time.monotonic() + _GRACE
     for thread in computing:
         thread.join(max(0.0, until - time.monotonic()))
+    return bool(computing)
 
 
 def _computing(threads: Iterable[threading.Thread]) -> set[threading.Thread]:

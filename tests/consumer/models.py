@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from modeltest import Request, TextDelta, user
-from modeltest.consumer import AsyncConsumer, Consumer, Hang, Stream, SyncConsumer
+from modeltest.consumer import AsyncConsumer, Consumer, Hang, Pending, Stream, SyncConsumer
 
 PATIENCE = 30.0  # seconds; only how long a failing test takes to say so
 SHORT = 0.05  # seconds; where what is waited for never comes
@@ -81,11 +81,21 @@ class ConsumerTestCase(unittest.TestCase):
         self.assertIsNone(stream.open())
         return stream
 
-    def hang(self, stream: Stream, verb: str, *args: Any) -> Hang:
+    def hang(self, stream: Stream, verb: str, *args: Any, shows: str = "") -> Hang:
         """Expect that a verb does not come back."""
-        with self.assertRaises(Hang) as raised:
-            stream.start(verb, *args).wait(SHORT)
-        return raised.exception
+        return self.hanging(stream.start(verb, *args), shows)
+
+    def hanging(self, pending: Pending, shows: str = "") -> Hang:
+        """Expect that an operation does not come back, and soon that its frames show a line."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            with self.assertRaises(Hang) as raised:
+                pending.wait(SHORT)
+            frames = "\n".join(raised.exception.frames)
+            if shows in frames:
+                return raised.exception
+            # On a busy machine it takes a while until the adapter is there.
+            self.assertLess(time.monotonic(), until, f"expected {shows!r} in {frames!r}")
 
     def assert_gone(self, gone: threading.Event) -> None:
         self.assertTrue(gone.wait(PATIENCE), "something still refers to it")

@@ -157,8 +157,7 @@ class TestReferences(AsyncTestCase):
         model = Waiting()
         stream = self.opened(model)
         stream.take()
-        hang = self.hang(stream, "take", 1)
-        self.assertIn("asyncio.Event().wait()", "\n".join(hang.frames))
+        self.hang(stream, "take", 1, shows="await asyncio.Event().wait()")
         stream.release()
         self.assert_gone(model.gone)
 

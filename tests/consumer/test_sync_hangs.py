@@ -10,7 +10,7 @@ from typing import Any, Self
 from unittest import mock
 
 from modeltest import CancelToken
-from modeltest.consumer import Hang, SyncConsumer, sync
+from modeltest.consumer import Hang, Stream, SyncConsumer, sync
 from tests.consumer.models import HI, PATIENCE, SHORT, Stubborn, SyncTestCase, word
 
 
@@ -74,7 +74,9 @@ def spin() -> None:
 
 
 class TestHangs(SyncTestCase):
-    def hang_in_each_place(self, block: Callable[[], object]) -> Iterator[tuple[Any, Hang]]:
+    def hang_in_each_place(
+        self, block: Callable[[], object], shows: str = "self._block()"
+    ) -> Iterator[tuple[Any, Hang]]:
         for where, verb in PLACES.items():
             with self.subTest(where):
                 stream = self.stream(Blocker(where, block))
@@ -82,34 +84,37 @@ class TestHangs(SyncTestCase):
                     self.assertIsNone(stream.open())
                 if where == "drop":
                     stream.take()
-                yield stream, self.hang(stream, *verb)
+                yield stream, self.hang(stream, *verb, shows=shows)
+
+    def stop_until_it_ends(self, stream: Stream) -> None:
+        while stream.thread.is_alive():
+            # Again: on a busy machine it may seem to stand still.
+            self.consumer.stop(PATIENCE)
 
     def test_a_wait_for_ever(self) -> None:
         gate = threading.Event()
         for stream, hang in self.hang_in_each_place(gate.wait):
             self.assertIn("did not return within", str(hang))
-            self.assertTrue(any("self._block()" in frame for frame in hang.frames), hang.frames)
             self.assertTrue(stream.hangs)
         self.consumer.stop(PATIENCE)  # it returns
         gate.set()
 
-    @mock.patch.object(sys, "unraisablehook", lambda args: None)  # a finalizer that is unwound
     def test_a_sleep(self) -> None:
-        for stream, _ in self.hang_in_each_place(lambda: time.sleep(0.3)):
-            stream.release()
-            self.assert_ends(stream.thread)  # once it wakes
+        stream = self.opened(Blocker("next", lambda: time.sleep(1.0)))
+        with self.assertRaises(Hang):
+            stream.start("take", 1).wait(SHORT)
+        stream.release()
+        self.assert_ends(stream.thread)  # once it wakes
 
-    @mock.patch.object(sys, "unraisablehook", lambda args: None)  # as above
+    @mock.patch.object(sys, "unraisablehook", lambda args: None)  # a finalizer that is unwound
     def test_a_loop_without_io(self) -> None:
-        for stream, hang in self.hang_in_each_place(spin):
-            self.assertTrue(any("in spin" in frame for frame in hang.frames), hang.frames)
-            self.consumer.stop(PATIENCE)
-            self.assert_ends(stream.thread)
+        for stream, _ in self.hang_in_each_place(spin, "in spin"):
+            self.stop_until_it_ends(stream)
 
     def test_a_loop_that_cannot_be_unwound_is_left_behind(self) -> None:
         stubborn = Stubborn()
         streams = []
-        for stream, _ in self.hang_in_each_place(stubborn):
+        for stream, _ in self.hang_in_each_place(stubborn, "in _sleep_on"):
             streams.append(stream)
         self.consumer.stop(PATIENCE)  # it returns
         self.assertTrue(all(stream.thread.is_alive() for stream in streams))
@@ -148,10 +153,8 @@ class TestHangs(SyncTestCase):
         gate = threading.Event()
         stream = self.opened(Blocker("close", gate.wait))
         pending = stream.close_from_elsewhere()
-        with self.assertRaises(Hang) as raised:
-            pending.wait(SHORT)
-        self.assertEqual(raised.exception.operation, "close() from another thread")
-        self.assertTrue(any("self._block()" in frame for frame in raised.exception.frames))
+        hang = self.hanging(pending, shows="self._block()")
+        self.assertEqual(hang.operation, "close() from another thread")
         gate.set()
         self.assertIsNone(pending.wait(PATIENCE))
 
@@ -172,13 +175,12 @@ class TestHangs(SyncTestCase):
         gate.set()
 
     def test_new_model(self) -> None:
-        for block in spin, lambda: time.sleep(0.3):
-            consumer = SyncConsumer()
-            with self.assertRaises(Hang) as raised:
-                consumer.build(block, SHORT)
-            self.assertEqual(raised.exception.operation, "new_model()")
-            self.assertTrue(raised.exception.frames)
-            consumer.stop(PATIENCE)
+        with self.assertRaises(Hang) as raised:
+            self.consumer.build(spin, SHORT)
+        self.assertEqual(raised.exception.operation, "new_model()")
+        self.hanging(self.consumer._begin_build(spin, []), shows="in spin")
+        while any(thread.is_alive() for thread in self.consumer._builders):
+            self.consumer.stop(PATIENCE)
 
     def test_a_late_unwinding_harms_nobody(self) -> None:
         """The verb that hung may have come back just before it is unwound."""
@@ -205,8 +207,7 @@ class TestHangs(SyncTestCase):
         stream = self.opened(Model())
         self.hang(stream, "take", 1)
         self.assertEqual(stream.log.events, [])
-        self.consumer.stop(PATIENCE)
-        self.assert_ends(stream.thread)
+        self.stop_until_it_ends(stream)
 
     def test_a_stream_without_end_is_drained_no_longer_than_the_deadline(self) -> None:
         class Model:
@@ -216,8 +217,7 @@ class TestHangs(SyncTestCase):
 
         stream = self.opened(Model())
         self.hang(stream, "drain")
-        self.consumer.stop(PATIENCE)
-        self.assert_ends(stream.thread)
+        self.stop_until_it_ends(stream)
 
     def test_threads_are_the_kits(self) -> None:
         self.assertEqual(self.stream(Blocker("", spin)).thread.daemon, True)

@@ -245,8 +245,7 @@ class TestReferences(SyncTestCase):
         for released in True, False:
             model = Hanging()
             stream = self.opened(model)
-            hang = self.hang(stream, "take", 1)
-            self.assertTrue(hang.frames)
+            self.hang(stream, "take", 1, shows="gate.wait()")
             if released:
                 stream.release()
             gate.set()

@@ -41,14 +41,10 @@ class TestUnwind(unittest.TestCase):
     def setUp(self):
         self.over = threading.Event()
         self.addCleanup(self.over.set)
-        self.ended_by = []
 
     def spin(self):
-        try:
-            while not self.over.is_set():
-                pass
-        except SystemExit as error:
-            self.ended_by.append(type(error))
+        while not self.over.is_set():
+            pass
 
     def start(self, target):
         thread = KitThread(target, name="hangs")
@@ -61,7 +57,7 @@ class TestUnwind(unittest.TestCase):
         while thread.is_alive():
             # Again: on a busy machine it may not have had its turn while it was looked at.
             unwind(thread)
-        self.assertEqual(self.ended_by, [SystemExit])
+        self.assertFalse(self.over.is_set())
 
     @mock.patch.object(sys, "gettrace", lambda: None)
     def test_a_thread_that_is_blocked_is_left_alone(self):
@@ -104,9 +100,9 @@ class TestUnwind(unittest.TestCase):
         ):
             with mock.patch.object(sys, "gettrace", lambda: None), missing:
                 unwind(thread)
+        self.assertTrue(thread.is_alive())
         self.over.set()
-        thread.join(PATIENCE)
-        self.assertEqual(self.ended_by, [])
+        thread.join()
 
 
 class TestDaemons(unittest.TestCase):

@@ -182,7 +182,7 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
         "release/nothing-left",
         "delivery/bounded",
     },
-    pumping.WaitsForRoom: {"release/nothing-left"},
+    pumping.WaitsForRoom: {"release/close", "release/nothing-left"},
     pumping.StopsBetweenEvents: {"release/close", "release/blocked"},
     pumping.KeepsItsStream: {"release/break", "release/unread", "release/nothing-left"},
     pumping.StaysAfterAnError: {"release/nothing-left"},
