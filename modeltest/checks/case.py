@@ -265,6 +265,8 @@ class Case:
 
     def _server_saw(self) -> str:
         exchanges = self.backend.exchanges
+        if self.backend.malformed:
+            return f"received what is no HTTP/1 request: {'; '.join(self.backend.malformed[:3])}"
         if not exchanges:
             return "received no request"
         if len(exchanges) > 1:
