@@ -5,6 +5,17 @@ Subclass `ModelContractTestCase`, give `new_model` and `event`, run `python -m u
 
 from modeltest import contract as _contract
 from modeltest.contract import *  # noqa: F403 - the contract's __all__ is public here too
+from modeltest.reader import (
+    SSEReaderTestCase,
+    SSEResult,
+    as_chunks,
+    as_lines,
+    as_requests_response,
+    as_urllib3_response,
+    check_sse_prefix,
+    check_sse_prefixes,
+    read_sse,
+)
 from modeltest.testcase import (
     AsyncModelContractTestCase,
     ContractWarning,
@@ -21,6 +32,15 @@ __all__ = [  # noqa: PLE0604 - names from the contract's own list
     "ModelContractTestCase",
     "OwnTransport",
     "RequestsTransport",
+    "SSEReaderTestCase",
+    "SSEResult",
     "Urllib3Transport",
     "__version__",
+    "as_chunks",
+    "as_lines",
+    "as_requests_response",
+    "as_urllib3_response",
+    "check_sse_prefix",
+    "check_sse_prefixes",
+    "read_sse",
 ]

@@ -40,7 +40,7 @@ def subject_of(case: Any) -> Subject:
             raise SetUpError(
                 f"{type(case).__name__}.{name}: expected {expected}, got {given[name]!r}"
             )
-    given["deadline"] *= _deadline_scale()
+    given["deadline"] *= deadline_scale()
     return Subject(
         new_model=hook(case, "new_model", "base_url", "client"),
         event=_event_of(case, given["wire"]),
@@ -160,7 +160,12 @@ def _event_of(case: Any, wire: WireFormat | None) -> Callable[[int], bytes]:
     return lambda index: event_bytes(event, index, blank_line=blank_line)
 
 
-def _deadline_scale() -> float:
+def deadline_scale() -> float:
+    """Return what the environment variable MODELTEST_DEADLINE_SCALE multiplies deadlines by.
+
+    Raises:
+        SetUpError: it is no number above 0.
+    """
     text = os.environ.get("MODELTEST_DEADLINE_SCALE", "1")
     try:
         scale = float(text)

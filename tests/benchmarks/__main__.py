@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from tests.benchmarks import cpu, original, overhead, start_stop, suite, verdict
+from tests.benchmarks import cpu, original, overhead, reader, start_stop, suite, verdict
 
 BENCHMARKS = {
     "start-stop": start_stop.tables,
@@ -17,6 +17,7 @@ BENCHMARKS = {
     "suite": suite.tables,
     "cpu": cpu.tables,
     "overhead": overhead.tables,
+    "reader": reader.tables,
 }
 
 

@@ -1,0 +1,139 @@
+"""Judging what a reader made of a body where the wire says what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from modeltest.checks import Evidence, Failure
+from modeltest.checks.case import shown
+from modeltest.checks.turns import expect_answer, wire_shown
+from modeltest.consumer import Log
+from modeltest.contract import Event, Finish, ToolCallDelta, Usage
+from modeltest.reader.reading import Reading, assembled
+from modeltest.wire import Body, Role
+
+
+def expect_turn(body: Body, reading: Reading) -> None:
+    """Expect what the format means: the turn, or, where the body is no whole answer, an error.
+
+    Raises:
+        Failure: with the body and both readings.
+    """
+    if _must_fail(body):
+        expect_failure(body, reading)
+    else:
+        expect_answer(body, _log_of(reading))
+
+
+def expect_failure(body: Body, reading: Reading) -> BaseException:
+    """Expect that the response fails, in the reader or in `assemble`; return how.
+
+    Raises:
+        Failure: it was taken for an answer.
+    """
+    message, error = reading.outcome()
+    if error is None:
+        raise Failure(
+            "a body that is no whole answer was taken for one; expected an error.",
+            (
+                Evidence("got", f"{message!r:.300}\n{reading.finish!r}"),
+                reading.evidence() if reading.cut < len(reading.body) else wire_shown(body),
+            ),
+        )
+    return error
+
+
+def expect_raw(body: Body, reading: Reading) -> None:
+    """Expect the turn, and the provider's own word in `Finish.raw`.
+
+    Raises:
+        Failure: with both words.
+    """
+    expect_turn(body, reading)
+    if reading.finish is not None and reading.finish.raw not in body.accepted_raws:
+        wanted = " or ".join(map(repr, sorted(body.accepted_raws)))
+        raise Failure(
+            f"expected the provider's own word {wanted} in Finish.raw, got {reading.finish.raw!r}.",
+            (wire_shown(body),),
+        )
+
+
+def expect_usage(body: Body, reading: Reading) -> None:
+    """Expect the turn, and its token counts.
+
+    Raises:
+        Failure: with both counts.
+    """
+    expect_turn(body, reading)
+    wanted, got = _usage(body.finish), _usage(reading.finish)
+    if got != wanted:
+        raise Failure(
+            "the usage is not what was sent.",
+            (Evidence("expected", str(wanted)), Evidence("got", str(got)), wire_shown(body)),
+        )
+
+
+def expect_ids(body: Body, reading: Reading) -> None:
+    """Expect the turn, and the ids of its calls.
+
+    Raises:
+        Failure: with both.
+    """
+    expect_turn(body, reading)
+    wanted, got = _ids(body.events), _ids(reading.events)
+    if got != wanted:
+        raise Failure(f"expected the call's id {wanted}, got {got}.", (wire_shown(body),))
+
+
+def expect_words(body: Body, reading: Reading) -> None:
+    """Expect that the response fails with the provider's type and message.
+
+    Raises:
+        Failure: it was taken for an answer, or the error says less.
+    """
+    error = expect_failure(body, reading)
+    words = body.error.words if body.error is not None else ()
+    _expect_said(body, error, words, "what the provider said")
+
+
+def expect_tool_named(body: Body, reading: Reading) -> None:
+    """Expect that the response fails with an error that names the tool.
+
+    Raises:
+        Failure: it was taken for an answer, or the error does not.
+    """
+    error = expect_failure(body, reading)
+    names = [event.name for event in body.events if isinstance(event, ToolCallDelta) and event.name]
+    _expect_said(body, error, names, "which tool was called")
+
+
+def _expect_said(body: Body, error: BaseException, words: Iterable[str], what: str) -> None:
+    missing = [word for word in words if word not in shown(error)]
+    if missing:
+        raise Failure(
+            f"expected an error that says {what}, {' and '.join(map(repr, missing))}; got "
+            f"{shown(error)}.",
+            (wire_shown(body),),
+        )
+
+
+def _must_fail(body: Body) -> bool:
+    if body.error is not None or body.finish is None or body.first(Role.MALFORMED) is not None:
+        return True
+    return assembled(body.events)[1] is not None
+
+
+def _log_of(reading: Reading) -> Log:
+    log = Log()
+    log.events, log.error, log.ended = reading.events, reading.error, True
+    return log
+
+
+def _usage(finish: Finish | None) -> Usage:
+    return Usage() if finish is None else finish.usage
+
+
+def _ids(events: Iterable[Event]) -> list[str]:
+    """Return the different ids of the calls, in the order they came."""
+    ids = (event.id for event in events if isinstance(event, ToolCallDelta))
+    return [id_ for id_ in dict.fromkeys(ids) if id_]
