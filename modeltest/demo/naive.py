@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import requests
 
@@ -25,8 +26,8 @@ class NaiveModel:
         """Yield the events of one answer."""
         payload = {"messages": [[message.role, message.text] for message in request.messages]}
         response = self._session.post(self._url, json=payload, headers=self._headers, stream=True)
-        line: str
-        for line in response.iter_lines(decode_unicode=True):  # type: ignore[assignment]
+        lines: Any = response.iter_lines(decode_unicode=True)
+        for line in lines:
             if line.startswith("data: "):
                 data = json.loads(line.removeprefix("data: "))
                 if "text" in data:
