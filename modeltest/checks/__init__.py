@@ -5,7 +5,17 @@
 
 from types import ModuleType
 
-from modeltest.checks import delivery, faults, isolation, release, truncation
+from modeltest.checks import (
+    calls,
+    cuts,
+    delivery,
+    faults,
+    finish,
+    framing,
+    isolation,
+    release,
+    truncation,
+)
 from modeltest.checks.check import Check, Level, Need, check
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.run import Outcome, Status, run
@@ -21,6 +31,10 @@ ALL: tuple[Check, ...] = (
     *_checks_of(release),
     *_checks_of(delivery),
     *_checks_of(truncation),
+    *_checks_of(cuts),
+    *_checks_of(finish),
+    *_checks_of(calls),
+    *_checks_of(framing),
     *_checks_of(faults),
     *_checks_of(isolation),
 )
