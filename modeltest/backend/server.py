@@ -120,7 +120,7 @@ class Server:
 
     def _receive(self, connection: Connection) -> None:
         if not connection.receive():
-            self._selector.unregister(connection.socket)
+            self._forget(connection.socket)
 
     def _handle(self, connection: Connection) -> None:
         try:
@@ -131,17 +131,20 @@ class Server:
             self._do(functools.partial(self._close, connection))
 
     def _close(self, connection: Connection) -> None:
-        with contextlib.suppress(KeyError):  # the peer left first
-            self._selector.unregister(connection.socket)
+        self._forget(connection.socket)
         connection.socket.close()
         # To send this command was the last that the thread did. Joined, so that none is left
         # when the loop has ended.
         self._handlers.pop(connection).join()
 
     def _stop_listening(self) -> None:
-        with contextlib.suppress(KeyError, ValueError):  # it has stopped already
-            self._selector.unregister(self._listener)
+        self._forget(self._listener)
         self._listener.close()
+
+    def _forget(self, sock: socket.socket) -> None:
+        """Look no more at `sock`, if it still is looked at: asking is cheaper than a KeyError."""
+        if sock.fileno() >= 0 and sock.fileno() in self._selector.get_map():
+            self._selector.unregister(sock)
 
     def _shut(self) -> None:
         self._stop_listening()

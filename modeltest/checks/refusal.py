@@ -40,9 +40,9 @@ def expect_refusal(case: Case, log: Log, what: str, *evidence: Evidence) -> None
             )
     if log.error is not None and not isinstance(log.error, refusals(case)):
         raise Failure(
-            f"{what} raised {shown(log.error)} after {before}; expected "
+            f"{what} made the adapter raise, after {before}, {shown(log.error)}; expected "
             f"{_names(case.subject.model_error)}, which is what an agent loop catches.",
-            evidence,
+            (*evidence, Evidence("raised", "\n".join(log.raised_at))),
         )
 
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import inspect
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from modeltest.backend import KitThread
 from modeltest.consumer.asynchronous import AsyncStream
+from modeltest.consumer.log import Log
 from modeltest.consumer.loop import Loop
 from modeltest.consumer.pending import Hang, Pending
 from modeltest.consumer.stacks import stack
 from modeltest.consumer.stream import Stream
-from modeltest.consumer.sync import SyncStream
+from modeltest.consumer.sync import SyncHand, SyncStream, takes_cancel
 from modeltest.consumer.threads import unwind
-from modeltest.contract import Request
+from modeltest.consumer.worker import Worker
+from modeltest.contract import CancelToken, Request
 
 _PATIENCE_AFTER_HANG = 0.3
 """Seconds in which all else may end once something hangs: that wait was long enough."""
@@ -86,11 +86,13 @@ class Consumer(ABC):
 
 
 class SyncConsumer(Consumer):
-    """Consumes a `Model`: each stream on a thread of its own."""
+    """Consumes a `Model`: streams that are used at the same time are so on different threads."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._builders: list[threading.Thread] = []
+        self._workers: list[Worker] = []
+        self._idle: list[Worker] = []
+        self._asked: tuple[Any, bool] | None = None  # whether the model takes a token
 
     def reports(self) -> list[str]:
         """Return nothing: there is no loop."""
@@ -101,18 +103,39 @@ class SyncConsumer(Consumer):
         return 0
 
     def _begin_build(self, make: Callable[[], Any], made: list[Any]) -> Pending:
-        thread = KitThread(lambda: _make(make, made, pending), name="modeltest consumer")
-        pending = Pending("new_model()", lambda: stack(thread))
-        self._builders.append(thread)
-        thread.start()
+        worker = self._worker()
+        pending = Pending("new_model()", lambda: stack(worker.thread))
+
+        def build() -> None:
+            error = _make(make, made)
+            self._idle.append(worker)
+            pending.finish(error)
+
+        worker.do(build)
         return pending
 
     def _new_stream(self, model: Any, request: Request, deadline: float) -> Stream:
-        return SyncStream(model, request, deadline)
+        if self._asked is None or self._asked[0] is not model:
+            self._asked = model, takes_cancel(model)
+        token = CancelToken() if self._asked[1] else None
+        hand = SyncHand(model, request, Log(), token)
+        return SyncStream(hand, deadline, self._worker(), self._idle.append)
+
+    def _worker(self) -> Worker:
+        """Return one that nothing else uses: to start a thread costs as much as a small answer.
+
+        An idle one may have jobs left, which come first: what hangs is not taken for idle.
+        """
+        if self._idle:
+            return self._idle.pop()
+        self._workers.append(Worker())
+        return self._workers[-1]
 
     def _end(self, patience: float) -> None:
         until = time.monotonic() + patience
-        threads = [*self._builders, *(stream.thread for stream in self._streams)]
+        for worker in self._workers:
+            worker.end()
+        threads = [worker.thread for worker in self._workers]
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
         unwind(*(thread for thread in threads if thread.is_alive()))
@@ -149,13 +172,13 @@ class AsyncConsumer(Consumer):
         self._loop.close(patience)
 
 
-def _make(make: Callable[[], Any], made: list[Any], pending: Pending) -> None:
+def _make(make: Callable[[], Any], made: list[Any]) -> BaseException | None:
+    """Put what `make()` gives into `made`; return what it raised."""
     try:
         made.append(make())
     except BaseException as error:
-        pending.finish(error)
-    else:
-        pending.finish(None)
+        return error
+    return None
 
 
 async def _make_async(make: Callable[[], Any], made: list[Any], pending: Pending) -> None:

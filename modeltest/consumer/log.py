@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import traceback
-
 from modeltest.backend import Progress
+from modeltest.consumer.stacks import Spot, raised_at, shown
 from modeltest.contract import Event, ReasoningDelta, TextDelta
 
 
@@ -15,7 +14,7 @@ class Log:
         events: what was taken, in order; anything the adapter yields is kept as it is.
         ended: whether iteration ended, in either way.
         error: what iterating raised, its tracebacks removed; None if it raised nothing.
-        trace: the error's traceback, as text.
+        trace: where the error came through, innermost first.
         progress: counts the events; a backend's script may wait for it.
         hold_error: keep the tracebacks of what the adapter raises, and so its frames, as an
             `except` block does while it runs.
@@ -25,7 +24,7 @@ class Log:
         self.events: list[Event] = []
         self.ended = False
         self.error: BaseException | None = None
-        self.trace = ""
+        self.trace: list[Spot] = []
         self.progress = Progress()
         self.hold_error = False
 
@@ -41,9 +40,14 @@ class Log:
     def fail(self, error: BaseException) -> None:
         """Note what the stream raised; only the first counts."""
         if self.error is None:
-            self.trace = "".join(traceback.format_exception(error))
+            self.trace = raised_at(error)
             self.error = self.kept(error)
         self.ended = True
+
+    @property
+    def raised_at(self) -> list[str]:
+        """The lines of the adapter and of what it calls that the error came through."""
+        return shown(self.trace)
 
     def kept(self, error: BaseException) -> BaseException:
         """Return `error` as it may be kept: without its tracebacks, unless they are held."""

@@ -7,10 +7,11 @@ import os
 import sys
 import sysconfig
 import threading
+import traceback
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 _KIT = str(Path(__file__).parents[1]) + os.sep
 _DEMO = _KIT + "demo" + os.sep
@@ -23,15 +24,23 @@ _SHOWN = 8
 """Frames of a stack that are shown."""
 
 
+class Spot(NamedTuple):
+    """A line that code is at, or was: file, line number, function."""
+
+    file: str
+    line: int
+    function: str
+
+
 def waits_at(thread: threading.Thread) -> str:
     """Return the line of the adapter that `thread` is at: "acme/adapter.py:55: queue.put(x)".
 
     The innermost frame outside the standard library, installed packages and the kit; the
     innermost of all if there is none. Empty once the thread has ended.
     """
-    frames = list(_frames(thread))
-    own = [frame for frame in frames if _is_own(frame)]
-    return "".join(_describe(frame) for frame in (own or frames)[:1])
+    spots = list(_spots(_frames(thread)))
+    own = [spot for spot in spots if _is_own(spot)]
+    return "".join(_describe(spot) for spot in (own or spots)[:1])
 
 
 def stack(thread: threading.Thread) -> list[str]:
@@ -39,7 +48,7 @@ def stack(thread: threading.Thread) -> list[str]:
 
     The adapter's own innermost frame is always among them.
     """
-    return _shown(_frames(thread))
+    return shown(_spots(_frames(thread)))
 
 
 def awaits(*roots: Any) -> list[str]:
@@ -49,7 +58,16 @@ def awaits(*roots: Any) -> list[str]:
         roots: where to begin, outermost first. What they await is followed inwards, as far
             as Python tells: not through `anext()`, so that its generator is a root itself.
     """
-    return _shown(reversed([frame for root in roots for frame in _awaited(root)]))
+    return shown(reversed([*_spots(frame for root in roots for frame in _awaited(root))]))
+
+
+def raised_at(error: BaseException) -> list[Spot]:
+    """Return the spots that `error` came through, innermost first; no frame is kept alive."""
+    spots = [
+        Spot(frame.f_code.co_filename, line, frame.f_code.co_name)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    return spots[::-1]
 
 
 def position(thread: threading.Thread) -> tuple[int, int] | None:
@@ -69,6 +87,13 @@ def _frames(thread: threading.Thread) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
+def _spots(frames: Iterable[FrameType]) -> Iterator[Spot]:
+    for frame in frames:
+        # A frame of another thread may stand between two lines: then it has no number.
+        line = frame.f_lineno or frame.f_code.co_firstlineno
+        yield Spot(frame.f_code.co_filename, line, frame.f_code.co_name)
+
+
 def _awaited(awaitable: Any) -> Iterator[FrameType]:
     while awaitable is not None:
         kind = next((k for k in _KINDS if hasattr(awaitable, f"{k}_frame")), None)
@@ -82,31 +107,28 @@ _KINDS = ("cr", "ag", "gi")
 """How the attributes of coroutines, async generators and generators begin."""
 
 
-def _shown(frames: Iterable[FrameType]) -> list[str]:
-    """Describe frames that come innermost first."""
-    theirs = [frame for frame in frames if not _is_kit(frame)]
+def shown(spots: Iterable[Spot]) -> list[str]:
+    """Describe spots that come innermost first; innermost last, the kit's left out."""
+    theirs = [spot for spot in spots if not _is_kit(spot)]
     inner, outer = theirs[:_SHOWN], theirs[_SHOWN:]
-    lines = [_describe(frame) for frame in reversed(inner)]
+    lines = [_describe(spot) for spot in reversed(inner)]
     if not any(map(_is_own, inner)):
         # What the adapter calls may be deeper than what is shown.
-        lines[:0] = [f"{_describe(frame)} …" for frame in filter(_is_own, outer)][:1]
+        lines[:0] = [f"{_describe(spot)} …" for spot in filter(_is_own, outer)][:1]
     return lines
 
 
-def _is_kit(frame: FrameType) -> bool:
-    file = frame.f_code.co_filename
-    return file.startswith(_KIT) and not file.startswith(_DEMO)
+def _is_kit(spot: Spot) -> bool:
+    return spot.file.startswith(_KIT) and not spot.file.startswith(_DEMO)
 
 
-def _is_own(frame: FrameType) -> bool:
-    return not (_is_kit(frame) or frame.f_code.co_filename.startswith((*_LIBRARIES, "<")))
+def _is_own(spot: Spot) -> bool:
+    return not (_is_kit(spot) or spot.file.startswith((*_LIBRARIES, "<")))
 
 
-def _describe(frame: FrameType) -> str:
-    # A frame of another thread may stand between two lines: then it has no number.
-    file, line = frame.f_code.co_filename, frame.f_lineno or frame.f_code.co_firstlineno
-    source = linecache.getline(file, line).strip()
-    return f"{shorten(file)}:{line} in {frame.f_code.co_name}: {source}"
+def _describe(spot: Spot) -> str:
+    source = linecache.getline(spot.file, spot.line).strip()
+    return f"{shorten(spot.file)}:{spot.line} in {spot.function}: {source}"
 
 
 def shorten(file: str) -> str:

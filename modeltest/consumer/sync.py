@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
-import queue
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from modeltest.backend import KitThread
@@ -14,22 +15,32 @@ from modeltest.consumer.log import Log
 from modeltest.consumer.pending import Pending
 from modeltest.consumer.stacks import stack
 from modeltest.consumer.stream import Stream
+from modeltest.consumer.worker import Worker
 from modeltest.contract import CancelToken, Request
-
-_Job = tuple[Pending, str, tuple[Any, ...]]
 
 
 class SyncStream(Stream):
-    """A stream of a `Model`, read on a thread of its own."""
+    """A stream of a `Model`, read on a thread that no other stream uses meanwhile."""
 
-    def __init__(self, model: Any, request: Request, deadline: float) -> None:
-        """Prepare; each operation may take `deadline` seconds."""
-        token = CancelToken() if takes_cancel(model) else None
-        super().__init__(SyncHand(model, request, Log(), token), deadline)
-        self._takes_token = token is not None
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._thread = KitThread(_work, self._jobs, self._hand, name="modeltest consumer")
-        self._thread.start()
+    def __init__(
+        self,
+        hand: SyncHand,
+        deadline: float,
+        worker: Worker,
+        give_back: Callable[[Worker], None],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            hand: holds the stream.
+            deadline: seconds that each operation may take.
+            worker: what the verbs run on.
+            give_back: is told of the worker once the stream was released.
+        """
+        super().__init__(hand, deadline)
+        self._takes_token = hand.takes_token
+        self._worker = worker
+        self._give_back: Callable[[Worker], None] | None = give_back
 
     def cancel(self) -> BaseException | None:
         """Cancel the token; without one, close the stream as its consumer would.
@@ -51,16 +62,21 @@ class SyncStream(Stream):
 
     @property
     def thread(self) -> threading.Thread:
-        """The stream's own."""
-        return self._thread
+        """The one that reads it."""
+        return self._worker.thread
 
     def close_from_elsewhere(self) -> Pending:
         """Begin `close()` on one more thread."""
         return self._beside("close_only", "close() from another thread")
 
     def release(self) -> None:
-        """End the consumer's thread, once the verbs that were begun are over."""
-        self._jobs.put(None)
+        """Let go of the stream once the verbs that were begun are over."""
+        if self._give_back is None:
+            return
+        self._worker.do(self._hand.drop)
+        if not self.hangs:  # else nothing that comes after it would ever run
+            self._give_back(self._worker)
+        self._give_back = None
 
     def _beside(self, verb: str, name: str) -> Pending:
         """Begin a verb on a thread of its own: it may block where the reader does."""
@@ -70,10 +86,10 @@ class SyncStream(Stream):
         return pending
 
     def _submit(self, pending: Pending, verb: str, args: tuple[Any, ...]) -> None:
-        self._jobs.put((pending, verb, args))
+        self._worker.do(functools.partial(_perform, self._hand, pending, verb, args))
 
     def _frames(self) -> list[str]:
-        return stack(self._thread)
+        return stack(self.thread)
 
 
 class SyncHand(Hand):
@@ -83,6 +99,7 @@ class SyncHand(Hand):
         """Prepare; `token` is handed to the model if there is one."""
         super().__init__(model, request, log)
         self._token = token
+        self.takes_token = token is not None
 
     def open(self) -> None:
         """Ask for the stream."""
@@ -148,19 +165,6 @@ def takes_cancel(model: Any) -> bool:
         return "cancel" in inspect.signature(model.stream).parameters
     except Exception:  # no signature, or an attribute that raises when it is looked up
         return False
-
-
-def _work(jobs: queue.SimpleQueue[_Job | None], hand: Hand) -> None:
-    """Run the verbs of one stream one after the other, as the thread of its consumer."""
-    over = False
-    while not over:
-        # The SystemExit of `unwind` may come when the verb that hung has just returned.
-        with contextlib.suppress(SystemExit):
-            job = jobs.get()
-            over = job is None
-            if job is not None:
-                _perform(hand, *job)
-    hand.drop()
 
 
 def _perform(hand: Hand, pending: Pending, verb: str, args: tuple[Any, ...]) -> None:

@@ -69,9 +69,7 @@ class TestThreads(unittest.TestCase):
             kit + "demo/acme.py": False,
             "/elsewhere/modeltest/backend.py": False,
         }.items():
-            frame = mock.Mock()
-            frame.f_code.co_filename = file
-            self.assertEqual(stacks._is_kit(frame), is_kit, file)
+            self.assertEqual(stacks._is_kit(stacks.Spot(file, 1, "f")), is_kit, file)
 
     def test_the_position_of_a_thread_that_stands_still_is_the_same(self):
         thread, other = self.blocked(self.block), threading.current_thread()
@@ -84,7 +82,7 @@ class TestThreads(unittest.TestCase):
         frame = mock.Mock(f_lineno=None)
         frame.f_code.co_filename, frame.f_code.co_firstlineno = "x.py", 7
         frame.f_code.co_name = "f"
-        self.assertEqual(stacks._describe(frame), "x.py:7 in f: ")
+        self.assertEqual(list(stacks._spots([frame])), [stacks.Spot("x.py", 7, "f")])
 
 
 class TestAwaits(unittest.TestCase):

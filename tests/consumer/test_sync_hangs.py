@@ -10,7 +10,7 @@ from typing import Any, Self
 from unittest import mock
 
 from modeltest import CancelToken
-from modeltest.consumer import Hang, Stream, SyncConsumer, sync
+from modeltest.consumer import Hang, Stream, SyncConsumer, worker
 from tests.consumer.models import HI, PATIENCE, SHORT, Stubborn, SyncTestCase, word
 
 
@@ -103,7 +103,7 @@ class TestHangs(SyncTestCase):
         stream = self.opened(Blocker("next", lambda: time.sleep(1.0)))
         with self.assertRaises(Hang):
             stream.start("take", 1).wait(SHORT)
-        stream.release()
+        self.consumer.stop(SHORT)
         self.assert_ends(stream.thread)  # once it wakes
 
     @mock.patch.object(sys, "unraisablehook", lambda args: None)  # a finalizer that is unwound
@@ -179,15 +179,15 @@ class TestHangs(SyncTestCase):
             self.consumer.build(spin, SHORT)
         self.assertEqual(raised.exception.operation, "new_model()")
         self.hanging(self.consumer._begin_build(spin, []), shows="in spin")
-        while any(thread.is_alive() for thread in self.consumer._builders):
+        while any(worker.thread.is_alive() for worker in self.consumer._workers):
             self.consumer.stop(PATIENCE)
 
     def test_a_late_unwinding_harms_nobody(self) -> None:
         """The verb that hung may have come back just before it is unwound."""
-        jobs, hand = mock.Mock(), mock.Mock()
-        jobs.get.side_effect = [SystemExit, None]
-        sync._work(jobs, hand)
-        hand.drop.assert_called_once()
+        jobs, job = mock.Mock(), mock.Mock()
+        jobs.get.side_effect = [SystemExit, job, None]
+        worker._work(jobs)
+        job.assert_called_once_with()
 
     def test_other_streams_are_not_held_up(self) -> None:
         gate = threading.Event()

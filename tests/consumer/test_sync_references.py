@@ -196,7 +196,7 @@ class TestReferences(SyncTestCase):
         stream.drain()
         stream.leave_loop()
         self.assert_gone(model.gone)
-        self.assertIn("_fail", stream.log.trace)
+        self.assertIn("_fail", "".join(stream.log.raised_at))
 
     def test_held_errors_hold_their_frames_until_they_are_let_go(self) -> None:
         model = RaisingGenerator()
