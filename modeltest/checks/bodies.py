@@ -37,13 +37,20 @@ def body_reader(case: Case, content_type: str) -> Iterator[ReadBody]:
 @contextmanager
 def _in_process(case: Case, content_type: str) -> Iterator[ReadBody]:
     url = re.compile(re.escape(case.backend.url))
-    with responses.RequestsMock(assert_all_requests_are_fired=False) as mock:
+    body = b""
 
-        def read(body: bytes) -> Log:
-            mock.reset()
-            mock.add_passthru(re.compile(""))  # another thread's requests are none of ours
-            for method in (responses.POST, responses.GET):
-                mock.add(method, url, body=body, content_type=content_type)
+    def answer(request: object) -> tuple[int, dict[str, str], bytes]:  # noqa: ARG001
+        return 200, {}, body
+
+    with responses.RequestsMock(assert_all_requests_are_fired=False) as mock:
+        mock.add_passthru(re.compile(""))  # another thread's requests are none of ours
+        for method in (responses.POST, responses.GET):
+            mock.add_callback(method, url, answer, content_type=content_type)
+
+        def read(data: bytes) -> Log:
+            nonlocal body
+            body = data
+            mock.calls.reset()  # it keeps each call, and its body
             return case.read()
 
         yield read

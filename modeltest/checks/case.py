@@ -63,6 +63,7 @@ class Case:
         self._cleanup.callback(self.consumer.stop, subject.deadline)
         # Runs before the others at the end: a reader that waits for the backend comes back.
         self._cleanup.callback(self.backend.stop)
+        self._cleanup.callback(self.consumer.release)
         try:
             self.model: Any = self.consumer.build(
                 lambda: subject.new_model(url, client), subject.deadline
@@ -90,7 +91,6 @@ class Case:
         )
         if progress is not None:
             stream.log.progress = progress
-        self._cleanup.callback(stream.release)
         return stream
 
     def open(self, progress: Progress | None = None) -> Stream:
@@ -137,14 +137,7 @@ class Case:
         """
         stream = self.stream(progress, request)
         stream.log.hold_error = hold_error
-        error = stream.open()
-        if error is not None:
-            stream.log.fail(error)
-            return stream.log
-        stream.drain()
-        if stream.has_close:
-            stream.close()
-        stream.drop()
+        stream.read()
         return stream.log
 
     # Judging

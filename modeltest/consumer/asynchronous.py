@@ -6,14 +6,13 @@ import asyncio
 import contextlib
 import inspect
 import threading
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from modeltest.consumer.hand import Hand
-from modeltest.consumer.log import Log
 from modeltest.consumer.loop import Loop
 from modeltest.consumer.pending import Pending
 from modeltest.consumer.stream import Stream
-from modeltest.contract import Request
 
 _Job = tuple[Pending, str, tuple[Any, ...]]
 
@@ -26,9 +25,15 @@ class AsyncStream(Stream):
     CancelledError at once.
     """
 
-    def __init__(self, loop: Loop, model: Any, request: Request, deadline: float) -> None:
-        """Prepare; each operation may take `deadline` seconds."""
-        super().__init__(AsyncHand(model, request, Log()), deadline)
+    def __init__(
+        self,
+        loop: Loop,
+        hand: AsyncHand,
+        deadline: float,
+        when_over: Callable[[AsyncStream], object],
+    ) -> None:
+        """Prepare, as for any `Stream`; `loop` runs the verbs."""
+        super().__init__(hand, deadline, when_over)
         self._loop = loop
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
         self._owner: asyncio.Task[None] | None = None
@@ -57,7 +62,7 @@ class AsyncStream(Stream):
         self._loop.call(lambda: self._loop.create_task(self._close_beside(pending)))
         return pending
 
-    def release(self) -> None:
+    def _let_go(self) -> None:
         """End the owning task, by cancelling it where it hangs."""
         with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call(self._jobs.put_nowait, None)
@@ -180,6 +185,25 @@ class AsyncHand(Hand):
         while not self.log.ended:
             await self.take(64)
 
+    async def read(self) -> None:
+        """Read a whole turn: open, drain, close, drop; the log has what failed."""
+        try:
+            await self.open()
+        except BaseException as error:
+            self.log.fail(error)
+            _unless_cancelled()
+            return
+        try:
+            await self.drain()
+        except BaseException:
+            _unless_cancelled()
+        try:
+            if self.has_close:  # of aclose() only other checks judge
+                await self.close()
+        except BaseException:
+            _unless_cancelled()
+        self.drop()
+
     async def close(self) -> None:
         """Leave the loop, and close."""
         self._iterator = None
@@ -198,6 +222,13 @@ class AsyncHand(Hand):
                 if len(self.log.events) == count:
                     break
             self._leave_block(leave_by)
+
+
+def _unless_cancelled() -> None:
+    """Raise the error that is being handled if the owning task was cancelled from outside."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise  # noqa: PLE0704 - inside an `except` of the caller
 
 
 async def _call(hand: Hand, verb: str, args: tuple[Any, ...]) -> None:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from modeltest.consumer.asynchronous import AsyncStream
+from modeltest.consumer.asynchronous import AsyncHand, AsyncStream
 from modeltest.consumer.log import Log
 from modeltest.consumer.loop import Loop
 from modeltest.consumer.pending import Hang, Pending
@@ -27,7 +27,7 @@ class Consumer(ABC):
     """Makes a model and its streams, on the side where the adapter is used."""
 
     def __init__(self) -> None:
-        self._streams: list[Stream] = []
+        self._streams: dict[Stream, None] = {}  # those not released, and those that hang
         self._hung = False
 
     def build(self, make: Callable[[], Any], deadline: float) -> Any:
@@ -51,7 +51,7 @@ class Consumer(ABC):
     def stream(self, model: Any, request: Request, deadline: float) -> Stream:
         """Return a stream that is not opened yet; each operation may take `deadline` seconds."""
         stream = self._new_stream(model, request, deadline)
-        self._streams.append(stream)
+        self._streams[stream] = None
         return stream
 
     @abstractmethod
@@ -62,15 +62,24 @@ class Consumer(ABC):
     def tasks(self) -> int:
         """Return how many tasks of the adapter are alive."""
 
+    def release(self) -> None:
+        """Release the streams; what hangs is left behind."""
+        for stream in tuple(self._streams):
+            stream.release()
+
     def stop(self, timeout: float) -> None:
         """Release the streams, and end what the consumer started.
 
         It waits at most `timeout` seconds, fewer if the adapter hung; what hangs is left behind.
         """
         hung = self._hung or any(stream.hangs for stream in self._streams)
-        for stream in self._streams:
-            stream.release()
+        self.release()
         self._end(min(timeout, _PATIENCE_AFTER_HANG) if hung else timeout)
+
+    def _forget(self, stream: Stream) -> None:
+        """Keep nothing of a stream that was released, unless it hangs."""
+        if not stream.hangs:
+            del self._streams[stream]
 
     @abstractmethod
     def _begin_build(self, make: Callable[[], Any], made: list[Any]) -> Pending:
@@ -119,7 +128,12 @@ class SyncConsumer(Consumer):
             self._asked = model, takes_cancel(model)
         token = CancelToken() if self._asked[1] else None
         hand = SyncHand(model, request, Log(), token)
-        return SyncStream(hand, deadline, self._worker(), self._idle.append)
+        return SyncStream(self._worker(), hand, deadline, self._reuse)
+
+    def _reuse(self, stream: SyncStream) -> None:
+        self._forget(stream)
+        if not stream.hangs:  # else nothing that comes after it would ever run
+            self._idle.append(stream.worker)
 
     def _worker(self) -> Worker:
         """Return one that nothing else uses: to start a thread costs as much as a small answer.
@@ -166,7 +180,7 @@ class AsyncConsumer(Consumer):
         return pending
 
     def _new_stream(self, model: Any, request: Request, deadline: float) -> Stream:
-        return AsyncStream(self._loop, model, request, deadline)
+        return AsyncStream(self._loop, AsyncHand(model, request, Log()), deadline, self._forget)
 
     def _end(self, patience: float) -> None:
         self._loop.close(patience)

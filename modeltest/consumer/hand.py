@@ -30,6 +30,7 @@ class Hand:
         "open": "stream()",
         "take": "next()",
         "drain": "iterating to the end",
+        "read": "reading the answer",
         "leave_loop": "leaving the loop",
         "close": "close()",
         "within": "the with-block",

@@ -33,7 +33,7 @@ class Pending:
             frames: tells where it stands, for a `Hang`.
         """
         self._operation = operation
-        self._frames = frames
+        self._frames: Callable[[], list[str]] = frames
         self._done = threading.Event()
         self._error: BaseException | None = None
 
@@ -45,6 +45,7 @@ class Pending:
     def finish(self, error: BaseException | None) -> None:
         """Record what the adapter raised, None if nothing."""
         self._error = error
+        self._frames = list  # what knew the frames may know this, too: no cycle is left
         self._done.set()
 
     def wait(self, seconds: float) -> BaseException | None:

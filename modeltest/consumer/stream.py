@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 from modeltest.consumer.hand import Hand
@@ -25,11 +26,18 @@ class Stream(ABC):
         log: the events taken and how the stream ended.
     """
 
-    def __init__(self, hand: Hand, deadline: float) -> None:
-        """Take `hand`, whose methods are the verbs; `deadline` is in seconds."""
+    def __init__(self, hand: Hand, deadline: float, when_over: Callable[[Any], object]) -> None:
+        """Prepare.
+
+        Args:
+            hand: holds the stream; its methods are the verbs.
+            deadline: seconds that each verb may take.
+            when_over: is given the stream once it was released.
+        """
         self.log = hand.log
         self._hand = hand
         self._deadline = deadline
+        self._when_over: Callable[[Any], object] | None = when_over
         self._latest: Pending | None = None
 
     def start(self, verb: str, *args: Any) -> Pending:
@@ -83,12 +91,15 @@ class Stream(ABC):
     def close_from_elsewhere(self) -> Pending:
         """Begin to close the stream from another thread, or task, than the one that reads it."""
 
-    @abstractmethod
     def release(self) -> None:
         """Let go of the stream and end the consumer's side; what hangs is left behind.
 
         It does not wait: `Consumer.stop` does, and unwinds. Harmless if it is done twice.
         """
+        when_over, self._when_over = self._when_over, None
+        if when_over is not None:
+            self._let_go()
+            when_over(self)
 
     def open(self) -> BaseException | None:
         """Ask the model for the stream."""
@@ -101,6 +112,11 @@ class Stream(ABC):
     def drain(self) -> BaseException | None:
         """Take events until the stream ends."""
         return self._do("drain")
+
+    def read(self) -> None:
+        """Read a whole turn as an agent loop does; `log` has its end or error. Then let go."""
+        self._do("read")
+        self.release()
 
     def leave_loop(self) -> BaseException | None:
         """Let go of the iterator, as `break` does, and keep the stream."""
@@ -142,6 +158,10 @@ class Stream(ABC):
     @abstractmethod
     def _submit(self, pending: Pending, verb: str, args: tuple[Any, ...]) -> None:
         """Let the consumer's side run a method of the hand, and finish `pending`."""
+
+    @abstractmethod
+    def _let_go(self) -> None:
+        """Let the consumer's side drop the stream, once the verbs that were begun are over."""
 
     @abstractmethod
     def _frames(self) -> list[str]:

@@ -20,27 +20,23 @@ from modeltest.contract import CancelToken, Request
 
 
 class SyncStream(Stream):
-    """A stream of a `Model`, read on a thread that no other stream uses meanwhile."""
+    """A stream of a `Model`, read on a thread that no other stream uses meanwhile.
+
+    Attributes:
+        worker: the thread.
+    """
 
     def __init__(
         self,
+        worker: Worker,
         hand: SyncHand,
         deadline: float,
-        worker: Worker,
-        give_back: Callable[[Worker], None],
+        when_over: Callable[[SyncStream], object],
     ) -> None:
-        """Prepare.
-
-        Args:
-            hand: holds the stream.
-            deadline: seconds that each operation may take.
-            worker: what the verbs run on.
-            give_back: is told of the worker once the stream was released.
-        """
-        super().__init__(hand, deadline)
+        """Prepare, as for any `Stream`; `worker` runs the verbs."""
+        super().__init__(hand, deadline, when_over)
+        self.worker = worker
         self._takes_token = hand.takes_token
-        self._worker = worker
-        self._give_back: Callable[[Worker], None] | None = give_back
 
     def cancel(self) -> BaseException | None:
         """Cancel the token; without one, close the stream as its consumer would.
@@ -63,20 +59,11 @@ class SyncStream(Stream):
     @property
     def thread(self) -> threading.Thread:
         """The one that reads it."""
-        return self._worker.thread
+        return self.worker.thread
 
     def close_from_elsewhere(self) -> Pending:
         """Begin `close()` on one more thread."""
         return self._beside("close_only", "close() from another thread")
-
-    def release(self) -> None:
-        """Let go of the stream once the verbs that were begun are over."""
-        if self._give_back is None:
-            return
-        self._worker.do(self._hand.drop)
-        if not self.hangs:  # else nothing that comes after it would ever run
-            self._give_back(self._worker)
-        self._give_back = None
 
     def _beside(self, verb: str, name: str) -> Pending:
         """Begin a verb on a thread of its own: it may block where the reader does."""
@@ -86,7 +73,10 @@ class SyncStream(Stream):
         return pending
 
     def _submit(self, pending: Pending, verb: str, args: tuple[Any, ...]) -> None:
-        self._worker.do(functools.partial(_perform, self._hand, pending, verb, args))
+        self.worker.do(functools.partial(_perform, self._hand, pending, verb, args))
+
+    def _let_go(self) -> None:
+        self.worker.do(self._hand.drop)
 
     def _frames(self) -> list[str]:
         return stack(self.thread)
@@ -128,6 +118,20 @@ class SyncHand(Hand):
         """Take events until the stream ends."""
         while not self.log.ended:
             self.take(64)
+
+    def read(self) -> None:
+        """Read a whole turn: open, drain, close, drop; the log has what failed."""
+        try:
+            self.open()
+        except BaseException as error:
+            self.log.fail(error)
+            return
+        with contextlib.suppress(BaseException):
+            self.drain()
+        with contextlib.suppress(BaseException):  # of close() only other checks judge
+            if self.has_close:
+                self.close()
+        self.drop()
 
     def close(self) -> None:
         """Leave the loop, and close."""

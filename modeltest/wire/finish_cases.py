@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from modeltest.contract import Event, Finish, FinishReason, ReasoningDelta, TextDelta, Usage
 from modeltest.wire.body import Body
 from modeltest.wire.framing import Framing
-from modeltest.wire.pieces import Piece, Role
+from modeltest.wire.pieces import Payload, Piece, Role
 from modeltest.wire.samples import ALPHABETS, ARGUMENTS, TEXT
 from modeltest.wire.script import CannotSpell, Item, Together, UsagePlacement, events_of
 from modeltest.wire.spelling import Spelling
@@ -35,7 +36,10 @@ class FinishCases(Spelling):
         )
 
     def prefix_bodies(self) -> tuple[Body, ...]:
-        """Return a short turn of each kind that the format can spell, to be cut at every byte."""
+        """Return a short turn of each kind that the format can spell, to be cut at every byte.
+
+        A field that no reader needs would only be cut a thousand times more: see `lean`.
+        """
         texts = (TextDelta("Gr\u00fc\u00dfe "), TextDelta("\U0001f30d"))
         thought = (ReasoningDelta("Hm"), *self.reasoning_proof())
         call = self.tool_call(0, "f", {"city": "\u4e16", "days": 30})
@@ -48,24 +52,44 @@ class FinishCases(Spelling):
                 "short reasoning, then text": (*thought, *texts, stop),
                 "a short tool call": (*call, tool_use),
                 "two short tool calls": (*call, *other, tool_use),
-            }
+            },
+            self.spell_lean,
         )
 
     def reasoning_proof(self) -> tuple[ReasoningDelta, ...]:
         """Return what ends a stretch of reasoning, such as its signature; nothing by default."""
         return ()
 
-    def spell_all(self, scripts: Mapping[str, Sequence[Item]]) -> tuple[Body, ...]:
+    def lean(self, payload: Payload) -> Payload:
+        """Return `payload` without the fields that no reader needs; as it is unless overridden."""
+        return payload
+
+    def spell_lean(self, *script: Item, name: str = "") -> Body:
+        """Return the body that says `script` in as few bytes as the provider's readers accept."""
+        pieces, events = self.pieces_of(*script)
+        lean = [replace(piece, payload=self.lean(piece.payload)) for piece in pieces]
+        return self.render(name, lean, events)
+
+    def spell_all(
+        self,
+        scripts: Mapping[str, Sequence[Item]],
+        spell: Callable[..., Body] | None = None,
+    ) -> tuple[Body, ...]:
         """Return the bodies of those `scripts` that can be spelled, by their names.
+
+        Args:
+            scripts: by the names that their bodies get.
+            spell: what spells one, as `spell` does; that by default.
 
         Raises:
             CannotSpell: none can; with the first reason.
         """
+        spell = spell or self.spell
         bodies: list[Body] = []
         refusals: list[CannotSpell] = []
         for name, script in scripts.items():
             try:
-                bodies.append(self.spell(*script, name=name))
+                bodies.append(spell(*script, name=name))
             except CannotSpell as refusal:
                 refusals.append(refusal)
         if not bodies:

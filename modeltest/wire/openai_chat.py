@@ -21,6 +21,8 @@ from modeltest.wire.samples import ARGUMENTS, TEXT
 from modeltest.wire.script import CannotSpell, Item, UsagePlacement, events_of
 from modeltest.wire.tools import ToolNameRule
 
+_PADDING = ("service_tier", "system_fingerprint", "obfuscation", "logprobs")
+
 
 class OpenAIChat(ChatCompletions):
     """OpenAI Chat Completions, with `stream_options.include_usage`.
@@ -89,6 +91,14 @@ class OpenAIChat(ChatCompletions):
             },
         }
         return {**self.envelope, "choices": [], "usage": {**self.usage_object(usage), **details}}
+
+    def lean(self, payload: Payload) -> Payload:
+        """Return a chunk as most compatible servers send it: no padding, no tier, no logprobs."""
+        if not isinstance(payload, Mapping):
+            return payload
+        kept = {key: value for key, value in payload.items() if key not in _PADDING}
+        choices = [{k: v for k, v in one.items() if k not in _PADDING} for one in kept["choices"]]
+        return {**kept, "id": "chatcmpl-1", "created": 1, "model": "gpt-4o", "choices": choices}
 
     def call_id(self, index: int) -> str:
         """Return an id in OpenAI's style."""

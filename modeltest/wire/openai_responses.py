@@ -23,6 +23,11 @@ _PIECE = {
 }
 
 
+_PADDING = ("obfuscation", "logprobs")
+_ANSWER = ("id", "object", "status", "error", "incomplete_details", "output", "usage")
+"""The fields of a response that say what was answered, not what was asked."""
+
+
 class OpenAIResponses(BlockFormat):
     """OpenAI's `/v1/responses`: numbered, named events about the items of a response.
 
@@ -61,6 +66,15 @@ class OpenAIResponses(BlockFormat):
             case Broken():
                 payload = Broken(_numbered(payload.payload, n))
         return super().frame(payload, n)
+
+    def lean(self, payload: Payload) -> Payload:
+        """Return an event without padding, and the response without its request's settings."""
+        if not isinstance(payload, Mapping):
+            return payload
+        kept = {key: value for key, value in payload.items() if key not in _PADDING}
+        if "response" in kept:
+            kept["response"] = {key: kept["response"][key] for key in _ANSWER}
+        return kept
 
     def start_events(self, script: Sequence[Item]) -> Iterable[Payload]:
         """Return `response.created` and `response.in_progress`."""

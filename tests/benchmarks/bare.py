@@ -151,6 +151,11 @@ class _Hand:
         for _ in self._stream:
             pass
 
+    def read(self) -> None:
+        self.open()
+        self.drain()
+        self.close()
+
     def leave_loop(self) -> None:
         """Do nothing: no loop of this thread refers to the stream."""
 
