@@ -1,4 +1,4 @@
-"""truncation, where the wire says what a whole answer is: every cut of every body."""
+"""truncation: every cut of every body, where the wire says what a whole answer is."""
 
 from __future__ import annotations
 

@@ -193,15 +193,18 @@ class AsyncHand(Hand):
             self.log.fail(error)
             _unless_cancelled()
             return
+        self._step = "take"
         try:
             await self.drain()
         except BaseException:
             _unless_cancelled()
+        self._step = "close"
         try:
             if self.has_close:  # of aclose() only other checks judge
                 await self.close()
         except BaseException:
             _unless_cancelled()
+        self._step = "drop"
         self.drop()
 
     async def close(self) -> None:

@@ -30,7 +30,6 @@ class Hand:
         "open": "stream()",
         "take": "next()",
         "drain": "iterating to the end",
-        "read": "reading the answer",
         "leave_loop": "leaving the loop",
         "close": "close()",
         "within": "the with-block",
@@ -44,9 +43,14 @@ class Hand:
         self.is_generator = False
         self.has_close = False
         self.is_manager = False
+        self._step = "open"
         self._iterator: Any = None
         self._model = model
         self._request = request
+
+    def doing(self) -> str:
+        """Return which step of `read`, the verb that has several, is under way."""
+        return self.NAMES[self._step]
 
     def leave_loop(self) -> None:
         """Let go of the iterator, and keep the stream."""

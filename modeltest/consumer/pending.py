@@ -25,11 +25,11 @@ class Hang(Exception):  # noqa: N818 - a verdict about the adapter
 class Pending:
     """The outcome of an operation, once it has one."""
 
-    def __init__(self, operation: str, frames: Callable[[], list[str]]) -> None:
+    def __init__(self, operation: str | Callable[[], str], frames: Callable[[], list[str]]) -> None:
         """Begin without an outcome.
 
         Args:
-            operation: what the adapter is asked to do.
+            operation: what the adapter is asked to do, or what tells what that is by now.
             frames: tells where it stands, for a `Hang`.
         """
         self._operation = operation
@@ -55,5 +55,8 @@ class Pending:
             Hang: it is not over after so many seconds.
         """
         if not self._done.wait(seconds):
-            raise Hang(self._operation, seconds, self._frames())
+            operation = self._operation
+            raise Hang(
+                operation if isinstance(operation, str) else operation(), seconds, self._frames()
+            )
         return self._error

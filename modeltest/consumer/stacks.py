@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import linecache
 import os
 import sys
@@ -20,6 +21,7 @@ _LIBRARIES = tuple(
     str(Path(path)) + os.sep
     for path in {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib")}
 )
+_STARTERS = (threading.__file__, asyncio.base_events.__file__, asyncio.events.__file__)
 _SHOWN = 8
 """Frames of a stack that are shown."""
 
@@ -110,6 +112,8 @@ _KINDS = ("cr", "ag", "gi")
 def shown(spots: Iterable[Spot]) -> list[str]:
     """Describe spots that come innermost first; innermost last, the kit's left out."""
     theirs = [spot for spot in spots if not _is_kit(spot)]
+    while theirs and theirs[-1].file in _STARTERS:
+        del theirs[-1]  # how every thread begins says nothing
     inner, outer = theirs[:_SHOWN], theirs[_SHOWN:]
     lines = [_describe(spot) for spot in reversed(inner)]
     if not any(map(_is_own, inner)):

@@ -45,7 +45,8 @@ class Stream(ABC):
 
         Verbs run one after the other: one that is begun while another runs waits for its turn.
         """
-        self._latest = Pending(self._hand.NAMES[verb], self._frames)
+        name = self._hand.doing if verb == "read" else self._hand.NAMES[verb]
+        self._latest = Pending(name, self._frames)
         self._submit(self._latest, verb, args)
         return self._latest
 

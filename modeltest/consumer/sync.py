@@ -126,11 +126,14 @@ class SyncHand(Hand):
         except BaseException as error:
             self.log.fail(error)
             return
+        self._step = "take"
         with contextlib.suppress(BaseException):
             self.drain()
+        self._step = "close"
         with contextlib.suppress(BaseException):  # of close() only other checks judge
             if self.has_close:
                 self.close()
+        self._step = "drop"
         self.drop()
 
     def close(self) -> None:

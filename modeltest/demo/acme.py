@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import requests
 import urllib3
@@ -54,35 +53,47 @@ class AcmeModel:
 
 def _events(response: requests.Response) -> Iterator[Event]:
     for data in _payloads(response):
-        if "done" in data:
-            yield Finish(reason=data["done"], raw=data["done"])
+        event = _event(data)
+        yield event
+        if isinstance(event, Finish):
             return
-        yield TextDelta(data["text"])
     raise IncompleteResponseError("the answer ended before it was done")
 
 
-def _payloads(response: requests.Response) -> Iterator[dict[str, Any]]:
-    """Decode events whose data is one line; an event counts once its blank line is there."""
-    payload = None
-    for line in _lines(response):
-        if line.startswith(b"data:"):
-            payload = line[5:]
-        elif not line and payload is not None:
-            try:
-                yield json.loads(payload.decode("utf-8", "replace"))
-            except ValueError as error:
-                raise StreamProtocolError(f"an event is not JSON: {error}") from error
-            payload = None
+def _event(data: str) -> Event:
+    try:
+        payload = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise StreamProtocolError(f"an event is not JSON: {error}") from error
+    match payload:
+        case {"text": str(text)}:
+            return TextDelta(text)
+        case {"done": str(reason)}:
+            return Finish(reason=reason, raw=reason)
+    raise StreamProtocolError(f"expected an event with text or done, got {data[:80]!r}")
+
+
+def _payloads(response: requests.Response) -> Iterator[str]:
+    """Decode server-sent events; one counts once its blank line is there."""
+    data: list[bytes] = []
+    for number, line in enumerate(_lines(response)):
+        field = line.removeprefix(b"\xef\xbb\xbf") if number == 0 else line
+        name, _, value = field.partition(b":")
+        if name == b"data":
+            data.append(value.removeprefix(b" "))
+        elif not line:
+            payload, data = b"\n".join(data), []
+            if payload:
+                yield payload.decode("utf-8", "replace")
 
 
 def _lines(response: requests.Response) -> Iterator[bytes]:
     """Split at LF, CR LF and CR; iter_lines() would tear a CR LF that is cut in two."""
-    buffer = b""
+    begun, after_cr = b"", False
     # read1() gives what has come; iter_content() would wait until a buffer is full.
     while chunk := response.raw.read1(decode_content=True):
-        buffer += chunk
-        # A CR at the end may be half a CR LF: it is kept for the next chunk.
-        whole, cr = (buffer[:-1], buffer[-1:]) if buffer.endswith(b"\r") else (buffer, b"")
-        *lines, rest = whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        # A CR ends its line at once. The LF that may follow it ends no other.
+        piece = chunk.removeprefix(b"\n") if after_cr else chunk
+        after_cr = chunk.endswith(b"\r")
+        *lines, begun = (begun + piece).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         yield from lines
-        buffer = rest + cr

@@ -128,7 +128,7 @@ class TestUnittest(FileTest):
         for seed in ("0", "4711"):
             with self.subTest(seed):
                 out = self.python("-m", "unittest", "-k", "truncat", PYTHONHASHSEED=seed)
-                self.assertRegex(out, r"Ran \d+ tests? in [\d.]+s\n\nOK\n")
+                self.assertRegex(out, r"Ran \d+ tests? in [\d.]+s\n\nOK \(skipped=1\)\n")
 
 
 @unittest.skipUnless(has("pytest"), "pytest is not installed")
