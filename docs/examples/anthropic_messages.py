@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from modeltest import ConfigError, Event, Request
+from modeltest import Event, Request
 
 from .anthropic_messages_request import messages_request
 from .anthropic_messages_turn import MessagesTurn
+from .api_key import check_api_key
 from .http_body import HTTPBody
 from .http_errors import expect_event_stream, unreachable
 from .read_turn import read_turn
@@ -44,10 +45,8 @@ class AnthropicMessagesModel:
         Raises:
             ConfigError: the key holds characters that no header may hold.
         """
-        if not (api_key.isascii() and api_key.isprintable()):
-            raise ConfigError("expected an API key of printable ASCII characters")
         self._url = base_url.rstrip("/") + "/v1/messages"
-        self._api_key = api_key
+        self._api_key = check_api_key(api_key)
         self._model = model
         self._max_tokens = max_tokens
         self._pool = pool or urllib3.PoolManager()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import requests
-from requests.auth import AuthBase
 from urllib3.exceptions import HTTPError
 
-from modeltest import ConfigError, Event, Request
+from modeltest import Event, Request
 
+from .api_key import KeyHeader, check_api_key
 from .http_body import HTTPBody
 from .http_errors import expect_event_stream, unreachable
 from .openai_chat_request import chat_request
@@ -44,10 +44,8 @@ class OpenAIChatModel:
         Raises:
             ConfigError: the key holds characters that no header may hold.
         """
-        if not (api_key.isascii() and api_key.isprintable()):
-            raise ConfigError("expected an API key of printable ASCII characters")
         self._url = base_url.rstrip("/") + "/chat/completions"
-        self._api_key = api_key
+        self._api_key = check_api_key(api_key)
         self._model = model
         self._session = session or requests.Session()
         self._timeout = (connect_timeout, idle_timeout)
@@ -82,7 +80,7 @@ class OpenAIChatModel:
                     # A compressed stream comes in blocks, not as it is written.
                     "Accept-Encoding": "identity",
                 },
-                auth=_Bearer(self._api_key),
+                auth=KeyHeader("Authorization", f"Bearer {self._api_key}"),
                 stream=True,
                 allow_redirects=False,
                 timeout=self._timeout,
@@ -91,14 +89,3 @@ class OpenAIChatModel:
         except (OSError, HTTPError, UnicodeError) as error:
             raise unreachable(error) from error
         return expect_event_stream(HTTPBody(response.raw), secret=self._api_key)
-
-
-class _Bearer(AuthBase):
-    """The key. As a header, requests would replace it by what a .netrc has for the host."""
-
-    def __init__(self, api_key: str) -> None:
-        self._api_key = api_key
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = f"Bearer {self._api_key}"
-        return request

@@ -11,8 +11,9 @@ from http import HTTPStatus
 
 import httpx
 
-from modeltest import APIError, ConfigError, Event, IncompleteResponseError, Request
+from modeltest import APIError, Event, IncompleteResponseError, Request
 
+from .api_key import check_api_key
 from .http_errors import api_error, parse_retry_after, unreachable
 from .openai_chat_request import chat_request
 from .openai_chat_turn import ChatTurn
@@ -53,10 +54,8 @@ class AsyncOpenAIChatModel:
         Raises:
             ConfigError: the key holds characters that no header may hold.
         """
-        if not (api_key.isascii() and api_key.isprintable()):
-            raise ConfigError("expected an API key of printable ASCII characters")
         self._url = base_url.rstrip("/") + "/chat/completions"
-        self._api_key = api_key
+        self._api_key = check_api_key(api_key)
         self._model = model
         self._client = client
         self._timeout = httpx.Timeout(idle_timeout, connect=connect_timeout)
