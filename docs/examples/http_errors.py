@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -22,8 +21,10 @@ _BODY_SECONDS = 1.0
 _MESSAGE_CHARACTERS = 500
 _WORD_CHARACTERS = 80
 
+_EVENT_STREAM = "text/event-stream"
+
 _QUOTA = {"insufficient_quota", "billing_error", "billing_hard_limit_reached"}
-_RATE_LIMIT = {"rate_limit_error", "rate_limit_exceeded"}
+_RATE_LIMIT = {"rate_limit_error", "rate_limit_exceeded", "RESOURCE_EXHAUSTED"}
 
 
 def unreachable(error: Exception) -> ModelError:
@@ -31,22 +32,25 @@ def unreachable(error: Exception) -> ModelError:
     return ModelError(f"the provider did not answer: {type(error).__name__}: {error}")
 
 
-def expect_event_stream(body: HTTPBody, *, secret: str) -> HTTPBody:
+def expect_event_stream(
+    body: HTTPBody, *, secret: str, media_type: str = _EVENT_STREAM
+) -> HTTPBody:
     """Return `body` if it is a stream of events; if not, close it and raise what it says.
 
     Raises:
         APIError: another status than 200, a redirect included, or another media type.
             `secret` is not in it, even if the provider repeats it.
     """
-    media_type = body.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if body.status == HTTPStatus.OK and media_type == "text/event-stream":
+    given = body.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if body.status == HTTPStatus.OK and given == media_type:
         return body
     with body:
         start = body.start(_BODY_BYTES, _BODY_SECONDS).decode("utf-8", "replace")
-    raise _http_error(body.status, body.headers, start, secret)
+    raise _http_error(_what(body.status, media_type), body, start, secret)
 
 
-def _http_error(status: int, headers: Mapping[str, str], body: str, secret: str) -> APIError:
+def _http_error(what: str, answer: HTTPBody, body: str, secret: str) -> APIError:
+    status, headers = answer.status, answer.headers
     retry_after = parse_retry_after(headers.get("Retry-After", ""))
     try:
         payload = decode(body)
@@ -54,7 +58,7 @@ def _http_error(status: int, headers: Mapping[str, str], body: str, secret: str)
         payload = None
     if _error_object(payload) is None:
         media_type = headers.get("Content-Type", "no media type")
-        payload = {"error": f"{_what(status)} ({media_type}): {_without_tags(body)}"}
+        payload = {"error": f"{what} ({media_type}): {_without_tags(body)}"}
     return api_error(payload, status=status, retry_after=retry_after, body=body, secret=secret)
 
 
@@ -116,9 +120,9 @@ def _error_object(payload: Any) -> dict[str, Any] | None:
     return payload if "message" in payload or "detail" in payload else None
 
 
-def _what(status: int) -> str:
+def _what(status: int, media_type: str) -> str:
     if status == HTTPStatus.OK:
-        return "expected text/event-stream"
+        return f"expected {media_type}"
     if 300 <= status < 400:
         return "redirects are not followed, the key stays with the provider"
     try:

@@ -1,4 +1,4 @@
-"""The loop that every adapter shares: body → server-sent events → the events of one turn."""
+"""The loop that every adapter shares: body → the format's events → the events of one turn."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ class Body(Protocol):
         """Be told that the answer is whole, and that nothing more is read."""
 
 
+class Decoder(Protocol):
+    """How the bytes are told apart into events."""
+
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
+        """Take the next bytes, and return the events that they complete."""
+
+
 class TurnReader(Protocol):
     """What a provider's format means. No input or output: it is fed, and asked."""
 
@@ -38,14 +45,16 @@ class TurnReader(Protocol):
         """Yield what ends the turn, the Finish last, or raise because it is not complete."""
 
 
-def read_turn(body: Body, turn: TurnReader) -> Generator[Event, None, None]:
-    """Yield the events of the turn that `body` carries.
+def read_turn(
+    body: Body, turn: TurnReader, decoder: Decoder | None = None
+) -> Generator[Event, None, None]:
+    """Yield the events of the turn that `body` carries, as server-sent events or as `decoder` says.
 
     Raises:
         IncompleteResponseError: the body ended, in whatever way, before the turn did.
         StreamProtocolError, TruncatedToolArgumentsError, APIError: what the format says.
     """
-    decoder = SSEDecoder()
+    decoder = decoder or SSEDecoder()
     try:
         for chunk in body.chunks():
             for event in decoder.feed(chunk):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from typing import Any
 
 from modeltest import FinishReason, StreamProtocolError, ToolCallDelta, TruncatedToolArgumentsError
 
@@ -68,3 +70,27 @@ class PartialCall:
             f"the arguments of tool call {self.name!r} are no whole JSON object: "
             f"{why}, in {len(text)} characters that end with {text[-40:]!r}"
         )
+
+
+def whole_call(index: int, *, id: str, name: str, arguments: Any) -> ToolCallDelta:  # noqa: A002
+    """Return a call that came in one piece, its arguments as a JSON value; null means `{}`.
+
+    Raises:
+        StreamProtocolError: it has no name.
+        TruncatedToolArgumentsError: the arguments are no JSON object.
+    """
+    if not name:
+        raise StreamProtocolError(f"tool call {index} ({id!r}) has no name")
+    arguments = {} if arguments is None else arguments
+    if not isinstance(arguments, dict):
+        raise TruncatedToolArgumentsError(
+            f"the arguments of tool call {name!r} are no JSON object: a {type(arguments).__name__}"
+        )
+    try:
+        text = json.dumps(arguments, allow_nan=False)
+    except ValueError as error:
+        # Python reads 1e999, and makes an infinity of it.
+        raise TruncatedToolArgumentsError(
+            f"the arguments of tool call {name!r} are no JSON object: {error}"
+        ) from error
+    return ToolCallDelta(index, id=id, name=name, arguments=text)

@@ -18,10 +18,12 @@ class ToolNameRule:
         characters: a regular expression's character class, spelled out in ASCII: `\w` and
             `\d` would let the letters and digits of other scripts through.
         limit: the largest number of characters.
+        first: the class of the first character, where that is another one.
     """
 
     characters: str
     limit: int
+    first: str = ""
 
     def check(self, name: str, where: str) -> None:
         """Refuse a name that the provider would refuse.
@@ -30,14 +32,21 @@ class ToolNameRule:
             ConfigError: it breaks the rule; the message quotes it.
         """
         # fullmatch: with match and "$" a trailing line feed would pass.
-        if not re.fullmatch(f"{self.characters}{{1,{self.limit}}}", name):
+        if not re.fullmatch(f"(?={self.first}){self.characters}{{1,{self.limit}}}", name):
+            begin = f" that begin with {self.first}" if self.first else ""
             raise ConfigError(
-                f"{where}: expected 1 to {self.limit} characters of {self.characters}, got {name!r}"
+                f"{where}: expected 1 to {self.limit} characters of {self.characters}{begin}, "
+                f"got {name!r}"
             )
 
 
 OPENAI_CHAT_NAMES = ToolNameRule("[a-zA-Z0-9_-]", limit=64)
+OPENAI_RESPONSES_NAMES = ToolNameRule("[a-zA-Z0-9_-]", limit=128)
 ANTHROPIC_NAMES = ToolNameRule("[a-zA-Z0-9_-]", limit=128)
+GEMINI_NAMES = ToolNameRule("[a-zA-Z0-9_.:-]", limit=128, first="[a-zA-Z_]")
+# Ollama has no rule: it writes the name into the prompt as it is, and the model has to repeat
+# it. What the other providers take is safe, and a history may move among them.
+OLLAMA_NAMES = OPENAI_CHAT_NAMES
 
 
 def check_tools(request: Request, rule: ToolNameRule) -> None:

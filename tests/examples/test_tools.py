@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import unittest
 
-from docs.examples.tools import ANTHROPIC_NAMES, OPENAI_CHAT_NAMES, check_tools
+from docs.examples.tools import ANTHROPIC_NAMES, GEMINI_NAMES, OPENAI_CHAT_NAMES, check_tools
 from modeltest import ConfigError, Message, Request, Tool, ToolChoice, ToolUse, user
 
 GOOD = ["get_weather", "a-1", "_x", "A", "7", "a" * 64]
@@ -45,6 +45,14 @@ class TestNames(unittest.TestCase):
             self.assertIn(repr(name), str(caught.exception))
         with self.assertRaises(ConfigError):
             check_tools(request("a" * 129), ANTHROPIC_NAMES)
+
+    def test_the_first_character_may_have_a_rule_of_its_own(self) -> None:
+        for name in ("a", "_x", "a.b:c-1", "a" * 128):
+            check_tools(request(name), GEMINI_NAMES)
+        for name in ("", "1a", "-a", ".a", "a/b", "a" * 129, "a\n", "é"):
+            with self.subTest(name=name), self.assertRaises(ConfigError) as caught:
+                check_tools(request(name), GEMINI_NAMES)
+            self.assertIn(repr(name), str(caught.exception))
 
     def test_duplicates_are_refused(self) -> None:
         with self.assertRaisesRegex(ConfigError, "'f' is declared twice"):
