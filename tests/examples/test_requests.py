@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from docs.examples.anthropic_messages_request import messages_request
+from docs.examples.gemini_request import gemini_request, nameless_id
 from docs.examples.openai_chat_request import chat_request
 from modeltest import (
     ConfigError,
@@ -51,6 +52,10 @@ def chat(request: Request) -> dict[str, Any]:
 
 def messages(request: Request) -> dict[str, Any]:
     return json.loads(messages_request("m", 100, request))
+
+
+def gemini(request: Request) -> dict[str, Any]:
+    return json.loads(gemini_request(request))
 
 
 class TestOpenAIChat(unittest.TestCase):
@@ -152,19 +157,114 @@ class TestAnthropicMessages(unittest.TestCase):
             self.assertEqual(payload["tool_choice"], spelled)
 
 
-class TestBoth(unittest.TestCase):
+class TestGemini(unittest.TestCase):
+    def test_the_shortest_request(self) -> None:
+        self.assertEqual(
+            gemini(Request((user("hi"),))),
+            {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]},
+        )
+
+    def test_a_conversation(self) -> None:
+        payload = gemini(Request(CONVERSATION, (TOOL,)))
+        self.assertEqual(payload["systemInstruction"], {"parts": [{"text": "Be brief."}]})
+        _, assistant, results, thanks = payload["contents"]
+        call = {"id": "t1", "name": "weather", "args": {"city": "Graz"}}
+        self.assertEqual(
+            assistant,
+            {
+                "role": "model",
+                "parts": [
+                    {"text": "Let me see.", "thoughtSignature": "s"},
+                    {"functionCall": call},
+                    {"functionCall": {"id": "t2", "name": "weather", "args": {}}},
+                ],
+            },
+        )
+        sunny = {"id": "t1", "name": "weather", "response": {"output": "sunny"}}
+        no_city = {"id": "t2", "name": "weather", "response": {"error": "no city"}}
+        self.assertEqual(
+            results,
+            {
+                "role": "user",
+                "parts": [{"functionResponse": sunny}, {"functionResponse": no_city}],
+            },
+        )
+        self.assertEqual(thanks, {"role": "user", "parts": [{"text": "thanks"}]})
+
+    def test_a_signature_without_a_part_after_it(self) -> None:
+        said = Message("assistant", (Text("Yes."), Reasoning(signature="s")))
+        [content] = gemini(Request((said,)))["contents"]
+        self.assertEqual(
+            content["parts"], [{"text": "Yes."}, {"text": "", "thoughtSignature": "s"}]
+        )
+
+    def test_an_id_that_the_provider_never_gave_is_not_sent(self) -> None:
+        id_ = nameless_id("r", 0)
+        call = Message("assistant", (ToolUse(id_, "weather"),))
+        spelled = gemini_request(Request((call, Message("tool", (ToolResult(id_, "sunny"),)))))
+        self.assertNotIn(b'"id"', spelled)
+        self.assertEqual(spelled.count(b'"name": "weather"'), 2)
+
+    def test_a_result_needs_its_call(self) -> None:
+        with self.assertRaisesRegex(ConfigError, "'t9'"):
+            gemini(Request((Message("tool", (ToolResult("t9", "sunny"),)),)))
+
+    def test_results_come_before_the_words_beside_them(self) -> None:
+        call = Message("assistant", (ToolUse("t1", "weather"),))
+        both = Message("user", (Text("and?"), ToolResult("t1", "sunny")))
+        _, results, words = gemini(Request((call, both)))["contents"]
+        self.assertEqual([*results["parts"][0]], ["functionResponse"])
+        self.assertEqual(words["parts"], [{"text": "and?"}])
+
+    def test_an_empty_message_is_left_out(self) -> None:
+        silent = Message("assistant", (Text(""), Reasoning("unsigned")))
+        self.assertEqual(len(gemini(Request((user("hi"), silent)))["contents"]), 1)
+
+    def test_tools(self) -> None:
+        payload = gemini(Request((user("hi"),), (TOOL, Tool("now", "Tells the time."))))
+        self.assertEqual(
+            payload["tools"],
+            [
+                {
+                    "functionDeclarations": [
+                        {
+                            "name": "weather",
+                            "description": "Tells it.",
+                            "parametersJsonSchema": SCHEMA,
+                        },
+                        {"name": "now", "description": "Tells the time."},
+                    ]
+                }
+            ],
+        )
+        self.assertNotIn("toolConfig", payload)
+
+    def test_choice(self) -> None:
+        for choice, spelled in (
+            (ToolChoice("auto"), {"mode": "AUTO"}),
+            (ToolChoice("none"), {"mode": "NONE"}),
+            (ToolChoice("required"), {"mode": "ANY"}),
+            (ToolChoice("tool", "weather"), {"mode": "ANY", "allowedFunctionNames": ["weather"]}),
+        ):
+            payload = gemini(Request((user("hi"),), (TOOL,), choice))
+            self.assertEqual(payload["toolConfig"], {"functionCallingConfig": spelled})
+
+
+SPELLERS = (chat, messages, gemini)
+
+
+class TestAll(unittest.TestCase):
     def test_a_choice_without_tools_is_left_out(self) -> None:
-        for spell in (chat, messages):
+        for spell in SPELLERS:
             for mode in ("auto", "none"):
                 payload = spell(Request((user("hi"),), (), ToolChoice(mode)))
-                self.assertNotIn("tool_choice", payload)
-                self.assertNotIn("tools", payload)
+                self.assertFalse(payload.keys() & {"tool_choice", "toolConfig", "tools"})
 
     def test_the_request_is_not_changed(self) -> None:
         schema = copy.deepcopy(SCHEMA)
         request = Request((user("hi"),), (Tool("weather", "", schema),), ToolChoice("auto"))
         before = copy.deepcopy(request)
-        for spell in (chat, messages):
+        for spell in SPELLERS:
             spell(request)
             self.assertEqual(request, before)
 
@@ -172,7 +272,7 @@ class TestBoth(unittest.TestCase):
         loop: dict[str, Any] = {}
         loop["self"] = loop
         for parameters in ({"x": {1, 2}}, {"x": float("nan")}, {"x": object()}, loop):
-            for spell in (chat, messages):
+            for spell in SPELLERS:
                 with self.subTest(parameters=str(parameters)), self.assertRaises(ConfigError):
                     spell(Request((user("hi"),), (Tool("f", "", parameters),)))
                 call = Message("assistant", (ToolUse("t1", "f", parameters),))
@@ -180,11 +280,11 @@ class TestBoth(unittest.TestCase):
                     spell(Request((call,)))
 
     def test_an_unknown_role_is_a_config_error(self) -> None:
-        for spell in (chat, messages):
+        for spell in SPELLERS:
             with self.assertRaisesRegex(ConfigError, "'robot'"):
                 spell(Request((Message("robot", (Text("hi"),)),)))
 
     def test_names_are_checked(self) -> None:
-        for spell in (chat, messages):
+        for spell in SPELLERS:
             with self.assertRaisesRegex(ConfigError, "get weather"):
                 spell(Request((user("hi"),), (Tool("get weather"),)))
