@@ -11,6 +11,7 @@ from typing import Any
 from docs.examples.anthropic_messages_request import messages_request
 from docs.examples.gemini_request import gemini_request, nameless_id
 from docs.examples.openai_chat_request import chat_request
+from docs.examples.openai_responses_request import responses_request
 from modeltest import (
     ConfigError,
     Message,
@@ -56,6 +57,10 @@ def messages(request: Request) -> dict[str, Any]:
 
 def gemini(request: Request) -> dict[str, Any]:
     return json.loads(gemini_request(request))
+
+
+def responses(request: Request) -> dict[str, Any]:
+    return json.loads(responses_request("m", request))
 
 
 class TestOpenAIChat(unittest.TestCase):
@@ -250,7 +255,59 @@ class TestGemini(unittest.TestCase):
             self.assertEqual(payload["toolConfig"], {"functionCallingConfig": spelled})
 
 
-SPELLERS = (chat, messages, gemini)
+class TestOpenAIResponses(unittest.TestCase):
+    def test_the_shortest_request(self) -> None:
+        self.assertEqual(
+            responses(Request((user("hi"),))),
+            {
+                "model": "m",
+                "input": [{"role": "user", "content": "hi"}],
+                "stream": True,
+                "store": False,
+            },
+        )
+
+    def test_a_conversation(self) -> None:
+        function = {"type": "function_call", "name": "weather"}
+        output = {"type": "function_call_output"}
+        self.assertEqual(
+            responses(Request(CONVERSATION, (TOOL,)))["input"],
+            [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "hi"},
+                {"role": "assistant", "content": "Let me see."},
+                {**function, "call_id": "t1", "arguments": '{"city": "Graz"}'},
+                {**function, "call_id": "t2", "arguments": "{}"},
+                {**output, "call_id": "t1", "output": "sunny"},
+                {**output, "call_id": "t2", "output": "no city"},
+                {"role": "user", "content": "thanks"},
+            ],
+        )
+
+    def test_results_come_before_the_words_beside_them(self) -> None:
+        both = Message("user", (Text("and?"), ToolResult("t1", "sunny")))
+        result, words = responses(Request((both,)))["input"]
+        self.assertEqual(result["type"], "function_call_output")
+        self.assertEqual(words, {"role": "user", "content": "and?"})
+
+    def test_tools(self) -> None:
+        payload = responses(Request((user("hi"),), (TOOL,)))
+        tool = {"name": "weather", "description": "Tells it.", "parameters": SCHEMA}
+        self.assertEqual(payload["tools"], [{"type": "function", **tool, "strict": False}])
+        self.assertNotIn("tool_choice", payload)
+
+    def test_choice(self) -> None:
+        for choice, spelled in (
+            (ToolChoice("auto"), "auto"),
+            (ToolChoice("none"), "none"),
+            (ToolChoice("required"), "required"),
+            (ToolChoice("tool", "weather"), {"type": "function", "name": "weather"}),
+        ):
+            payload = responses(Request((user("hi"),), (TOOL,), choice))
+            self.assertEqual(payload["tool_choice"], spelled)
+
+
+SPELLERS = (chat, messages, gemini, responses)
 
 
 class TestAll(unittest.TestCase):
