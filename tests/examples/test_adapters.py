@@ -22,10 +22,13 @@ import urllib3
 from requests.adapters import HTTPAdapter
 
 from docs.examples.anthropic_messages import AnthropicMessagesModel
+from docs.examples.gemini import GeminiModel
+from docs.examples.ollama_chat import OllamaChatModel
 from docs.examples.openai_chat import OpenAIChatModel
 from docs.examples.openai_chat_cancel import CancellableOpenAIChatModel
 from docs.examples.openai_chat_pump import PumpedOpenAIChatModel
 from docs.examples.openai_chat_stream import ChatStream, ClosableOpenAIChatModel
+from docs.examples.openai_responses import OpenAIResponsesModel
 from modeltest import (
     APIError,
     CancelToken,
@@ -119,6 +122,18 @@ class Contract:
     """The tests; combined with a TestCase below, so that this class is no test by itself."""
 
     closes_from_any_thread = False
+    marks_its_end = True
+
+    def model_sent(self, exchange: Exchange) -> str:
+        """The model that a request names; and it asks for a stream."""
+        payload = exchange.json()
+        assert payload["stream"] is True
+        return payload["model"]
+
+    def words_sent(self, exchange: Exchange) -> str:
+        """The last words of a request."""
+        said = exchange.json()["messages"][-1]["content"]
+        return said if isinstance(said, str) else said[0]["text"]
 
     # -- a whole turn
 
@@ -142,7 +157,7 @@ class Contract:
         self.assertEqual(exchange.headers[name], value)
         self.assertEqual(exchange.headers["content-type"], "application/json")
         self.assertEqual(exchange.headers["accept-encoding"], "identity")
-        self.assertEqual((exchange.json()["model"], exchange.json()["stream"]), ("m-1", True))
+        self.assertEqual(self.model_sent(exchange), "m-1")
         self.assertEqual(request, before)
 
     def test_nothing_is_sent_for_a_bad_request(self) -> None:
@@ -226,6 +241,9 @@ class Contract:
             send(piece)
 
     def test_the_turn_ends_at_its_marker(self) -> None:
+        if not self.marks_its_end:
+            self.skipTest("the format has none")
+
         def script(exchange: Exchange) -> None:
             exchange.chunked()
             for piece in self.body("a"):
@@ -516,8 +534,7 @@ class Contract:
     # -- many streams
 
     def echo(self, exchange: Exchange) -> None:
-        said = exchange.json()["messages"][-1]["content"]
-        text = said if isinstance(said, str) else said[0]["text"]
+        text = self.words_sent(exchange)
         answer(*self.body(*(f"{text}{n} " for n in range(20))))(exchange)
 
     def test_parallel_streams(self) -> None:
@@ -732,3 +749,135 @@ class TestAnthropic(Contract, unittest.TestCase):
             self.spell(type="message_delta", delta={"stop_reason": "end_turn"}, usage=usage),
             self.spell(type="message_stop"),
         ]
+
+
+class TestResponses(Contract, unittest.TestCase):
+    path = "/v1/responses"
+    key_header = ("authorization", f"Bearer {KEY}")
+    complete_after = 2
+
+    def new_model(self, server: Provider, **options: Any) -> OpenAIResponsesModel:
+        pool = urllib3.PoolManager()
+        self.addCleanup(pool.clear)
+        return OpenAIResponsesModel(f"{server.url}/v1", api_key=KEY, pool=pool, **options)
+
+    def new_model_with_pool_of_one(self, server: Provider) -> OpenAIResponsesModel:
+        pool = urllib3.PoolManager(maxsize=1, block=True)
+        self.addCleanup(pool.clear)
+        return OpenAIResponsesModel(f"{server.url}/v1", api_key=KEY, pool=pool)
+
+    def words_sent(self, exchange: Exchange) -> str:
+        return exchange.json()["input"][-1]["content"]
+
+    def spell(self, **data: Any) -> str:
+        return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n"
+
+    def delta(self, text: str) -> str:
+        return self.spell(type="response.output_text.delta", delta=text, output_index=0)
+
+    def ending(self) -> list[str]:
+        usage = {"input_tokens": 7, "output_tokens": 3}
+        response = {"status": "completed", "usage": usage}
+        return [
+            self.spell(type="response.output_text.done", text="…", output_index=0),
+            self.spell(type="response.completed", response=response),
+        ]
+
+
+class TestGemini(Contract, unittest.TestCase):
+    path = "/v1beta/models/m-1:streamGenerateContent?alt=sse"
+    key_header = ("x-goog-api-key", KEY)
+    complete_after = 1
+    marks_its_end = False
+
+    def new_model(self, server: Provider, **options: Any) -> GeminiModel:
+        session = requests.Session()
+        session.trust_env = False
+        self.addCleanup(session.close)
+        return GeminiModel(f"{server.url}/v1beta", api_key=KEY, session=session, **options)
+
+    def new_model_with_pool_of_one(self, server: Provider) -> GeminiModel:
+        session = requests.Session()
+        self.addCleanup(session.close)
+        session.mount("http://", HTTPAdapter(pool_maxsize=1, pool_block=True))
+        return GeminiModel(server.url, api_key=KEY, session=session)
+
+    def model_sent(self, exchange: Exchange) -> str:
+        return exchange.path.split("/")[3].partition(":")[0]
+
+    def words_sent(self, exchange: Exchange) -> str:
+        return exchange.json()["contents"][-1]["parts"][0]["text"]
+
+    def spell(self, text: str, **more: Any) -> str:
+        candidate = {"content": {"parts": [{"text": text}]}, "index": 0, **more}
+        return f"data: {json.dumps({'candidates': [candidate]})}\n\n"
+
+    def delta(self, text: str) -> str:
+        return self.spell(text)
+
+    def ending(self) -> list[str]:
+        usage = {"usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 3}}
+        return [self.spell("", finishReason="STOP"), f"data: {json.dumps(usage)}\n\n"]
+
+
+class TestOllama(unittest.TestCase):
+    """What lines of JSON have of their own; the kit's checks have seen the rest."""
+
+    def new_model(self, server: Provider, key: str = KEY) -> OllamaChatModel:
+        session = requests.Session()
+        self.addCleanup(session.close)
+        return OllamaChatModel(server.url, api_key=key, model="m-1", session=session)
+
+    def lines(self, *lines: dict[str, Any], media: str = "application/x-ndjson") -> Script:
+        def script(exchange: Exchange) -> None:
+            exchange.chunked(media=media)
+            for line in lines:
+                exchange.chunk(json.dumps(line) + "\n")
+            exchange.end()
+
+        return script
+
+    word = {"message": {"content": "a"}, "done": False}
+    done = {"done": True, "done_reason": "stop", "prompt_eval_count": 7, "eval_count": 3}
+
+    def test_a_turn(self) -> None:
+        with provider(self.lines(self.word, self.done)) as server:
+            model = self.new_model(server)
+            for _ in range(2):
+                turn = generate(model, HI)
+                self.assertEqual((turn.message.text, turn.usage.input_tokens), ("a", 7))
+        first, _ = server.exchanges
+        self.assertEqual((first.method, first.path), ("POST", "/api/chat"))
+        self.assertEqual(first.headers["authorization"], f"Bearer {KEY}")
+        self.assertEqual(first.json()["model"], "m-1")
+        self.assertEqual(server.connections, 1)
+
+    def test_without_a_key_none_is_sent(self) -> None:
+        with provider(self.lines(self.done)) as server:
+            generate(self.new_model(server, key=""), HI)
+        self.assertNotIn("authorization", server.exchanges[0].headers)
+
+    def test_another_media_type_is_an_error(self) -> None:
+        for media in ("text/event-stream", "application/json"):
+            with provider(self.lines(self.word, self.done, media=media)) as server:
+                with self.assertRaisesRegex(APIError, f"expected application/x-ndjson .{media}"):
+                    self.new_model(server).stream(HI)
+
+    def test_nothing_is_sent_for_a_bad_request(self) -> None:
+        with provider(self.lines(self.done)) as server:
+            with self.assertRaisesRegex(ConfigError, "get weather"):
+                self.new_model(server).stream(Request((user("hi"),), (Tool("get weather"),)))
+        self.assertEqual(server.connections, 0)
+
+    def test_close_from_another_thread(self) -> None:
+        def silent(exchange: Exchange) -> None:
+            exchange.chunked(media="application/x-ndjson")
+            exchange.wait_until_left()
+
+        with provider(silent) as server, no_collector():
+            stream = self.new_model(server).stream(HI)
+            rest = in_thread(lambda: list(stream))
+            time.sleep(0.05)
+            stream.close()
+            self.assertEqual(rest(), [])
+            self.assertTrue(server.exchanges[0].left.wait(PATIENCE))

@@ -10,6 +10,7 @@ from typing import Any
 
 from docs.examples.anthropic_messages_request import messages_request
 from docs.examples.gemini_request import gemini_request, nameless_id
+from docs.examples.ollama_chat_request import ollama_request
 from docs.examples.openai_chat_request import chat_request
 from docs.examples.openai_responses_request import responses_request
 from modeltest import (
@@ -61,6 +62,10 @@ def gemini(request: Request) -> dict[str, Any]:
 
 def responses(request: Request) -> dict[str, Any]:
     return json.loads(responses_request("m", request))
+
+
+def ollama(request: Request) -> dict[str, Any]:
+    return json.loads(ollama_request("m", request))
 
 
 class TestOpenAIChat(unittest.TestCase):
@@ -307,7 +312,63 @@ class TestOpenAIResponses(unittest.TestCase):
             self.assertEqual(payload["tool_choice"], spelled)
 
 
-SPELLERS = (chat, messages, gemini, responses)
+class TestOllama(unittest.TestCase):
+    def test_the_shortest_request(self) -> None:
+        self.assertEqual(
+            ollama(Request((user("hi"),))),
+            {"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True},
+        )
+
+    def test_a_conversation(self) -> None:
+        result = {"role": "tool", "tool_name": "weather"}
+        graz = {"name": "weather", "arguments": {"city": "Graz"}}
+        self.assertEqual(
+            ollama(Request(CONVERSATION, (TOOL,)))["messages"],
+            [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "hi"},
+                {
+                    "role": "assistant",
+                    "content": "Let me see.",
+                    "thinking": "hmunsigned",
+                    "tool_calls": [
+                        {"id": "t1", "function": graz},
+                        {"id": "t2", "function": {"name": "weather", "arguments": {}}},
+                    ],
+                },
+                {**result, "tool_call_id": "t1", "content": "sunny"},
+                {**result, "tool_call_id": "t2", "content": "no city"},
+                {"role": "user", "content": "thanks"},
+            ],
+        )
+
+    def test_a_result_needs_its_call(self) -> None:
+        with self.assertRaisesRegex(ConfigError, "'t9'"):
+            ollama(Request((Message("tool", (ToolResult("t9", "sunny"),)),)))
+
+    def test_results_come_before_the_words_beside_them(self) -> None:
+        call = Message("assistant", (ToolUse("t1", "weather"),))
+        both = Message("user", (Text("and?"), ToolResult("t1", "sunny")))
+        spelled = ollama(Request((call, both)))["messages"]
+        self.assertEqual([message["role"] for message in spelled], ["assistant", "tool", "user"])
+
+    def test_tools(self) -> None:
+        function = {"name": "weather", "description": "Tells it.", "parameters": SCHEMA}
+        for choice in (None, ToolChoice("auto")):
+            payload = ollama(Request((user("hi"),), (TOOL,), choice))
+            self.assertEqual(payload["tools"], [{"type": "function", "function": function}])
+            self.assertNotIn("tool_choice", payload)
+
+    def test_a_model_that_may_call_none_is_shown_none(self) -> None:
+        self.assertNotIn("tools", ollama(Request((user("hi"),), (TOOL,), ToolChoice("none"))))
+
+    def test_a_choice_that_the_format_cannot_express(self) -> None:
+        for choice in (ToolChoice("required"), ToolChoice("tool", "weather")):
+            with self.assertRaisesRegex(ConfigError, choice.mode):
+                ollama(Request((user("hi"),), (TOOL,), choice))
+
+
+SPELLERS = (chat, messages, gemini, responses, ollama)
 
 
 class TestAll(unittest.TestCase):
