@@ -12,6 +12,7 @@ from modeltest.checks.failure import Failure, Skip, size
 from modeltest.checks.scripts import close_delimited, ended_cleanly, one_and_a_half
 from modeltest.checks.trial import Trial
 from modeltest.consumer import Hang, Stream
+from modeltest.wire import CannotSpell, Framing
 
 Framed = Callable[[tuple[Step, ...]], Response]
 """Makes a response of its steps."""
@@ -22,8 +23,8 @@ Piece = tuple[bytes, int]
 SWALLOWED = 8 * 1024 * 1024
 """Bytes an adapter may take from the wire for a consumer that does not read."""
 
-_PADDING = (b": " + b"." * 1021 + b"\n") * 16
-"""Comments before each event of a flood, so that few events make many bytes."""
+_PADDING = 16 * 1024
+"""Bytes before each event of a flood, so that few events make many bytes."""
 
 _BLOCKED_MOMENTS = 25
 """Looks, 10 ms apart at least, at which the peer took nothing. Each one needs the kit's own
@@ -77,13 +78,15 @@ def unread_events_stay_on_the_wire(trial: Trial) -> None:
     out of memory.
     """
     limit = SWALLOWED + _kernel_buffer()
-    with trial.case("", Response((Flood(lambda i: _PADDING + trial.event(i), limit),))) as case:
+    padding = _padding(trial)
+    with trial.case("", Response((Flood(lambda i: padding + trial.event(i), limit),))) as case:
         stream = case.open()
         stream.take(1)
         if not (stream.log.events and case.backend.exchanges):
             # A reader without comments, or an answer that did not come from the backend: other
             # checks judge that.
-            raise Skip(f"no event came of one that follows a comment ({ending(stream.log)})")
+            what = "a comment" if trial.framing is Framing.SSE else "empty lines"
+            raise Skip(f"no event came of one that follows {what} ({ending(stream.log)})")
         exchange = case.backend.exchanges[0]
         exchange.wait(
             lambda: (
@@ -111,6 +114,20 @@ def _expect_prompt(case: Case, stream: Stream, number: int) -> None:
             f"has it; after {hang.seconds:.1f} s it has {len(stream.log.events)}.",
             hung=True,
         ) from None
+
+
+def _padding(trial: Trial) -> bytes:
+    """Return bytes that a reader passes over.
+
+    Raises:
+        Skip: the framing has none.
+    """
+    if trial.framing is Framing.SSE:
+        return (b": " + b"." * 1021 + b"\n") * (_PADDING // 1024)
+    try:
+        return trial.keep_alive * (_PADDING // len(trial.keep_alive))
+    except CannotSpell as refusal:
+        raise Skip(str(refusal)) from None
 
 
 def _piece_by_piece(pieces: Iterable[Piece], progress: Progress) -> Iterator[Step]:

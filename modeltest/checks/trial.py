@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from modeltest.backend import Backend, Response
 from modeltest.checks.case import Case
@@ -14,6 +14,9 @@ from modeltest.checks.spills import Spills
 from modeltest.checks.subject import Subject
 from modeltest.consumer import Hang, without_tracebacks
 from modeltest.transports import EgressGuard, Ledger
+from modeltest.wire import Framing
+
+_EVENT_STREAM = Response.content_type
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,21 @@ class Trial:
     def event(self, index: int) -> bytes:
         """Return the bytes of the author's i-th event."""
         return self.subject.event(index)
+
+    @property
+    def framing(self) -> Framing:
+        """How the author's events are told apart."""
+        return Framing.SSE if self.subject.wire is None else self.subject.wire.framing
+
+    @property
+    def keep_alive(self) -> bytes:
+        """Bytes between events that mean nothing.
+
+        Raises:
+            CannotSpell: the framing has none.
+        """
+        wire = self.subject.wire
+        return b": keep-alive\n\n" if wire is None else wire.keep_alive
 
     @contextmanager
     def case(self, name: str, *responses: Response, level: Level | None = None) -> Iterator[Case]:
@@ -103,12 +121,14 @@ class Trial:
     def apart(self, *responses: Response) -> Iterator[Case]:
         """Prepare a case that is not judged and not set up yet; its exceptions pass through.
 
+        Responses that leave their media type at server-sent events have the wire's.
+
         Raises:
             Failure: what the block raised, or that it hung, with what server, client and
                 threads have to say.
             BackendError: the backend failed; then nothing that the adapter did counts.
         """
-        backend = Backend(*responses)
+        backend = Backend(*map(self._typed, responses))
         try:
             with ExitStack() as cleanup:
                 cleanup.enter_context(backend)
@@ -120,6 +140,17 @@ class Trial:
                     raise _as_failure(error).with_evidence(case.evidence()) from None
         finally:
             backend.raise_faults()
+
+    def _typed(self, response: Response) -> Response:
+        wire = self.subject.wire
+        if wire is None or response.content_type != _EVENT_STREAM:
+            return response
+        media_type = wire.content_type.partition(";")[0]
+        return (
+            response
+            if media_type == _EVENT_STREAM
+            else replace(response, content_type=wire.content_type)
+        )
 
 
 def _as_failure(error: Failure | Hang) -> Failure:

@@ -2,11 +2,16 @@
 
 import socket
 import unittest
+import uuid
+from dataclasses import replace
 from urllib.parse import urlsplit
 
+from docs.examples.gemini import GeminiModel
+from docs.examples.ollama_chat import OllamaChatModel
 from modeltest.checks import BY_NAME, Status, run
-from modeltest.contract import ModelError, TextDelta
+from modeltest.contract import Finish, ModelError, TextDelta, ToolCallDelta
 from modeltest.demo.acme import AcmeModel
+from modeltest.wire import BedrockConverse, Gemini, OllamaChat
 
 from .subjects import subject
 
@@ -42,6 +47,33 @@ class SpeaksNoHTTP(AcmeModel):
         yield
 
 
+class FinishesAnyway(OllamaChatModel):
+    """Takes every answer for a whole one."""
+
+    def stream(self, request):
+        try:
+            yield from super().stream(request)
+        except ModelError:
+            yield Finish("stop")
+
+
+class MakesUpIds(GeminiModel):
+    """Gives a call without an id one that nobody else has."""
+
+    def stream(self, request):
+        for event in super().stream(request):
+            nameless = isinstance(event, ToolCallDelta) and event.id.startswith("nameless:")
+            yield replace(event, id=str(uuid.uuid4())) if nameless else event
+
+
+def wired(wire, model):
+    return subject(
+        new_model=lambda base_url, client: model(base_url, session=client, api_key="key"),
+        event=wire.event,
+        wire=wire,
+    )
+
+
 def made(model):
     return subject(new_model=lambda base_url, client: model(base_url, client, "key"))
 
@@ -64,3 +96,38 @@ class TestMalformedRequests(unittest.TestCase):
         outcome = run(BY_NAME["truncation/clean"], made(SpeaksNoHTTP))
         self.assertEqual(outcome.status, Status.FAILED)
         self.assertIn("server   received what is no HTTP/1 request: ", outcome.text)
+
+
+class TestOtherFramings(unittest.TestCase):
+    def test_the_events_alone_have_the_wires_media_type(self):
+        lines = wired(OllamaChat(), OllamaChatModel)
+        for name in (
+            "delivery/prompt",
+            "delivery/bounded",
+            "truncation/empty",
+            "truncation/mid-event",
+        ):
+            with self.subTest(name):
+                outcome = run(BY_NAME[name], lines)
+                self.assertEqual((outcome.status, outcome.text), (Status.PASSED, ""))
+
+    def test_empty_lines_are_no_answer(self):
+        outcome = run(BY_NAME["truncation/empty"], wired(OllamaChat(), FinishesAnyway))
+        self.assertIn("empty lines only: a 200 that holds only empty lines was taken", outcome.text)
+
+    def test_what_the_framing_has_not_is_not_judged(self):
+        frames = replace(made(MakesItUp), wire=BedrockConverse(), event=BedrockConverse().event)
+        for name in ("delivery/bounded", "truncation/empty"):
+            with self.subTest(name):
+                self.assertIn("every byte belongs to an event", run(BY_NAME[name], frames).text)
+
+    def test_what_cannot_be_respelled_is_not_judged(self):
+        outcome = run(BY_NAME["framing/comments"], wired(OllamaChat(), OllamaChatModel))
+        self.assertEqual(outcome.status, Status.SKIPPED)
+        self.assertIn("leaves no choice as to comments", outcome.text)
+
+
+class TestIds(unittest.TestCase):
+    def test_an_id_that_was_not_sent_may_be_any(self):
+        outcome = run(BY_NAME["framing/comments"], wired(Gemini(), MakesUpIds))
+        self.assertEqual((outcome.status, outcome.text), (Status.PASSED, ""))
