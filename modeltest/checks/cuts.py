@@ -8,7 +8,7 @@ from modeltest.backend import Progress, Response, Step
 from modeltest.checks.bodies import body_reader
 from modeltest.checks.case import Case
 from modeltest.checks.check import Need, check
-from modeltest.checks.failure import Evidence, Failure
+from modeltest.checks.failure import Evidence, Failure, count
 from modeltest.checks.refusal import expect_refusal, expect_refused
 from modeltest.checks.scripts import (
     close_delimited,
@@ -54,7 +54,7 @@ def every_event_boundary_is_an_error(trial: Trial) -> None:
     for body in trial.subject.wire.bodies():
         for number in range(len(body.incomplete_prefixes())):
             steps = sends(body)[:number]
-            _try_endings(trial, f"{body.name}, after {number} events", steps, body)
+            _try_endings(trial, f"{body.name}, after {count(number, 'event')}", steps, body)
 
 
 @check(

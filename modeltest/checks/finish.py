@@ -144,10 +144,10 @@ def content_after_finish_is_a_protocol_error(trial: Trial) -> None:
             if log.error is None:
                 came = [event for event in log.events if isinstance(event, Finish)]
                 what = f"Finish(reason={str(came[0].reason)!r})" if came else "no error"
-                raise Failure(f"{body.name}: expected an error, got {what}.", (wire_shown(body),))
+                raise Failure(f"expected an error, got {what}.", (wire_shown(body),))
             if not isinstance(log.error, refusals(case)):
                 raise Failure(
-                    f"{body.name}: expected StreamProtocolError or the adapter's model_error, "
+                    "expected StreamProtocolError or the adapter's model_error, "
                     f"got {shown(log.error)}.",
                     (wire_shown(body),),
                 )

@@ -14,7 +14,7 @@ from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.refusal import expect_refusal, refusals
 from modeltest.checks.spellings import Plain, cut, event_groups, plain_answers, sends
 from modeltest.checks.trial import Trial
-from modeltest.checks.turns import answer, bodies_or_skip, expect_meaning
+from modeltest.checks.turns import answer, bodies_or_skip, expect_meaning, wire_shown
 from modeltest.contract import TextDelta
 from modeltest.fuzz import try_bodies
 from modeltest.wire import Framing
@@ -158,7 +158,7 @@ def malformed_event_is_an_error(trial: Trial) -> None:
     if trial.subject.wire is not None:
         for body in bodies_or_skip(trial.subject.wire.malformed_bodies):
             with trial.case(body.name, answer(trial, body)) as case:
-                expect_refusal(case, case.read(), f"an answer with {body.name}")
+                expect_refusal(case, case.read(), f"an answer with {body.name}", wire_shown(body))
         return
     first, second, third = (trial.event(index) for index in range(3))
     cases = {
@@ -168,7 +168,8 @@ def malformed_event_is_an_error(trial: Trial) -> None:
     for name, chunks in cases.items():
         with trial.case(name, Response((*sends(chunks), End()))) as case:
             log = case.read()
-            expect_refusal(case, log, f"an answer with a malformed event {name}")
+            wire = Evidence("wire", cut(b"".join(chunks)))
+            expect_refusal(case, log, f"an answer with a malformed event {name}", wire)
 
 
 @check(

@@ -71,7 +71,8 @@ def expect_meaning(case: Case, body: Body, log: Log) -> None:
         Failure: with the body and both readings.
     """
     if body.error is not None or body.finish is None or body.first(Role.MALFORMED) is not None:
-        expect_refusal(case, log, f"a body that is no whole answer ({body.name})")
+        what = f"a body that is no whole answer ({body.name})"
+        expect_refusal(case, log, what, wire_shown(body))
         return
     expect_answer(body, log)
 
@@ -92,7 +93,7 @@ def expect_answer(body: Body, log: Log) -> Reading:
     if got.text != wanted.text:
         raise _differ(body, "text", wanted.text, got.text)
     if got.calls != wanted.calls:
-        raise _differ(body, "calls", wanted.calls, got.calls)
+        raise _differ(body, "tool calls", wanted.calls, got.calls)
     _expect_finish(body, log, got.finish)
     return got
 
@@ -156,7 +157,7 @@ def _expect_finish(body: Body, log: Log, finish: Finish | None) -> None:
 
 def _differ(body: Body, what: str, wanted: object, got: object) -> Failure:
     return Failure(
-        f"the {what} of the answer is not what was sent.",
+        f"the answer's {what}: not what was sent.",
         (
             Evidence("expected", _cut(wanted)),
             Evidence("got", _cut(got)),

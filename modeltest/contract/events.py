@@ -5,8 +5,9 @@ All events are frozen, compare by value and carry no reference to the connection
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
+from typing import Any
 
 
 class FinishReason(StrEnum):
@@ -22,7 +23,22 @@ class FinishReason(StrEnum):
     FILTERED = "filtered"
 
 
-@dataclass(frozen=True, slots=True)
+def _concise(event: Any) -> str:
+    """Return the `repr` of an event without what it leaves at its default: reports show many."""
+    given = ((field, getattr(event, field.name)) for field in fields(event))
+    said = (
+        f"{field.name}={_plain(value)!r}"
+        for field, value in given
+        if field.default is MISSING or value != field.default
+    )
+    return f"{type(event).__name__}({', '.join(said)})"
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, StrEnum) else value
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Usage:
     """Token counts of one turn. The four are disjoint: their sum is what was processed.
 
@@ -47,15 +63,19 @@ class Usage:
             "cache_write_tokens": self.cache_write_tokens,
         }
 
+    __repr__ = _concise
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class TextDelta:
     """A piece of the answer's text."""
 
     text: str
 
+    __repr__ = _concise
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class ReasoningDelta:
     """A piece of the model's reasoning.
 
@@ -69,8 +89,10 @@ class ReasoningDelta:
     signature: str = ""
     redacted: str = ""
 
+    __repr__ = _concise
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class ToolCallDelta:
     """A piece of one tool call.
 
@@ -86,8 +108,10 @@ class ToolCallDelta:
     name: str = ""
     arguments: str = ""
 
+    __repr__ = _concise
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Finish:
     """The end of a turn: given once, last, and only when the provider said that it ended.
 
@@ -103,6 +127,8 @@ class Finish:
     raw: str = ""
     usage: Usage = Usage()
     discarded: Usage = Usage()
+
+    __repr__ = _concise
 
 
 Event = TextDelta | ReasoningDelta | ToolCallDelta | Finish

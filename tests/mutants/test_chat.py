@@ -70,6 +70,46 @@ BESIDES = {
 """Other checks that the fault breaks as well."""
 
 
+SAYS = {
+    chat.FinishTwice: "expected exactly one Finish, got 2",
+    chat.LengthAsStop: "reason length: the answer's reason: not what was sent",
+    chat.UnknownAsStop: "the answer's reason: not what was sent",
+    chat.MarkerAloneIsCut: r"\[DONE\], no finish: a whole answer raised IncompleteResponseError",
+    chat.UsageSummed: "usage on every event, growing: the usage is not what was sent",
+    chat.FinishOnUsage: "- usage, but no finish: .* was taken for a finished answer",
+    chat.UsageLost: "- usage after the finish: the usage is not what was sent",
+    chat.TextAfterFinishPassedOn: r"- text after the finish: expected an error, got Finish\(reason='stop'\)",
+    chat.FinishAtEachReason: "the finish twice: the events contradict each other: an event came after the Finish",
+    chat.FinishOrContent: "- finish beside the last text: the answer's text: not what was sent",
+    chat.IndexIsIdentity: "- the same index for two calls: a whole answer raised TruncatedToolArgumentsError",
+    chat.FirstEntryOnly: "two tool calls in one event: a whole answer raised StreamProtocolError",
+    chat.NameAppended: "the name repeated on later fragments: the answer's tool calls: not what was sent",
+    chat.EmptyArgumentsRefused: "- arguments null: a whole answer raised StreamProtocolError",
+    chat.CallsDroppedUnderStop: "a tool call under an ordinary stop: the answer's tool calls: not what was sent",
+    chat.ArgumentsDefaulted: "- arguments no json: invalid arguments were taken for a call",
+    chat.ArgumentsLimited: "1200000 bytes of arguments: a whole answer raised TruncatedToolArgumentsError",
+    chat.SpaceRequired: "no space after the colon: this spelling gives another answer",
+    chat.LastLineWins: "data over two lines: this spelling gives another answer",
+    chat.CommentIsData: "- text, comments inside events: this spelling gives another answer",
+    chat.FieldRefused: "fields of no meaning: this spelling gives another answer",
+    chat.EveryBlankLineDispatches: "more blank lines: this spelling gives another answer",
+    chat.SplitsAtSeparators: r"- U\+2028: expected the text 'a\\u2028b', got ''",
+    chat.LineLimit: r"- 70 kB: expected the text 'long text .*\(70002 characters\), got ''",
+    chat.LatinWithoutCharset: "charset=iso-8859-1: this spelling gives another answer",
+    chat.DecodesEachRead: "1 byte a write: this spelling gives another answer",
+    chat.LineFeedOnly: "- text, CR: this spelling gives another answer",
+    chat.ByteOrderMarkKept: "- in pieces: this spelling gives another answer",
+    chat.StrictUtf8: r"made the adapter raise, after 0 events, UnicodeDecodeError: .*\n  raised   \S+chat\.py:\d+",
+    chat.BadJsonSkipped: "- broken JSON between good events: .* was taken for a finished answer",
+    chat.KeyErrorComesOut: r"some bytes raised KeyError: 'choices'; .*\n  body     b'data: ",
+    chat.UnknownDeltaRefused: "a delta of an unknown kind: a whole answer raised StreamProtocolError",
+    chat.EmptyDataRefused: "this spelling gives another answer than the plain one",
+    chat.CleanEndAccepted: "- text, after 1 event, ended cleanly: .* was taken for a finished answer",
+    chat.ArgumentsRepaired: "- arguments cut inside a string, a finish for tool use, ended cleanly: a turn whose call was cut",
+}
+"""A line of the failure text, which says what was sent and what came."""
+
+
 def failing(model, caught_by):
     """Return the ids of the checks of one group that `model` does not pass, with their texts.
 
@@ -109,6 +149,10 @@ def _test(model, caught_by):
         found = failing(model, caught_by)
         expected = {caught_by, *BESIDES.get(model, ())}
         self.assertEqual(set(found), expected, "\n".join(found.values()))
+        text = found[caught_by]
+        self.assertTrue(text.startswith(f"{caught_by}: "), text)
+        self.assertRegex(text, SAYS[model])
+        self.assertRegex(text, r"\n  fix      \S.*\Z")
 
     return test
 
