@@ -19,7 +19,7 @@ from modeltest.checks import (
     Subject,
     run,
 )
-from modeltest.checks.run import refused
+from modeltest.checks.failure import refused
 from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
 from modeltest.contract import ConfigError, ModelError, Request
 from modeltest.set_up import SET_UP, problem_with, subject_of

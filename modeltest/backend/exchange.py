@@ -51,6 +51,7 @@ class Exchange:
         sent_bytes: bytes of body written so far, chunk framing not counted.
         sent_events: whole events written so far.
         ended: whether the body was ended as its framing demands.
+        closed: whether the script sent a FIN, before or after the end of the body.
         reset: whether the script reset the connection; then nobody holds it.
         left: how the peer left the connection, or None while it is there.
         left_at: monotonic time of its leaving, in seconds.
@@ -69,6 +70,7 @@ class Exchange:
     sent_bytes: int = 0
     sent_events: int = 0
     ended: bool = False
+    closed: bool = False
     reset: bool = False
     left: Leaving | None = None
     left_at: float | None = None

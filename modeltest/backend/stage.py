@@ -137,7 +137,7 @@ class Stage:
 
     def close(self) -> None:
         """Send a FIN; the peer's own leaving is still watched for."""
-        self.closed = True
+        self.closed = self.exchange.closed = True
         self._connection.finish_writing()
 
     def reset(self) -> None:

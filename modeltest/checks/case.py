@@ -275,11 +275,12 @@ class Case:
 
 def _saw(exchange: Exchange) -> str:
     sent = f"sent {count(exchange.sent_events, 'event')} ({size(exchange.sent_bytes)})"
-    if exchange.left is not None:
-        return f"{sent}; the client has left ({exchange.left})"
-    if exchange.ended:
-        return f"{sent} and ended the body; the client has not left"
-    return f"{sent}; the client has not left"
+    if exchange.reset:
+        return f"{sent} and reset the connection"
+    ended = " and ended the body" if exchange.ended else ""
+    closed = " and closed the connection" if exchange.closed and not ended else ""
+    left = "has not left" if exchange.left is None else f"has left ({exchange.left})"
+    return f"{sent}{ended or closed}; the client {left}"
 
 
 def _positions(threads: set[threading.Thread]) -> dict[int, tuple[int, int]]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
+
+from modeltest.transports import Attempt
 
 LABEL_WIDTH = 9
 
@@ -71,3 +74,9 @@ def size(number: int) -> str:
     if number < 1_000_000:
         return f"{number / 1_000:.0f} kB"
     return f"{number / 1_000_000:.1f} MB"
+
+
+def refused(attempts: Iterable[Attempt]) -> Evidence:
+    """Return which connections to elsewhere were refused, alike ones as one."""
+    alike = {(attempt.action, attempt.address, attempt.place): attempt for attempt in attempts}
+    return Evidence("refused", "\n".join(map(str, alike.values())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from modeltest.backend import Response
 from modeltest.checks.check import check
-from modeltest.checks.failure import Evidence, Failure, count
+from modeltest.checks.failure import Failure, count, refused
 from modeltest.checks.scripts import ended_cleanly, flowing, sent, without_last_chunk
 from modeltest.checks.trial import Trial
 
@@ -28,6 +28,7 @@ def only_the_provider_is_contacted(trial: Trial) -> None:
         "an early break": flowing(trial),
     }
     for name, response in cases.items():
+        before = len(trial.egress.attempts)
         with trial.case(name, response) as case:
             if name == "an early break":
                 stream = case.stream()
@@ -37,10 +38,10 @@ def only_the_provider_is_contacted(trial: Trial) -> None:
             else:
                 case.read()
             case.let_threads_rest()  # one of them may be about to connect
-            attempts = trial.egress.attempts
+            attempts = trial.egress.attempts[before:]
             if attempts:
                 raise Failure(
                     f"{count(len(attempts), 'connection')} to elsewhere attempted, and refused; "
                     f"expected none but to {case.backend.url}.",
-                    (Evidence("refused", "\n".join(map(str, attempts))),),
+                    (refused(attempts),),
                 )

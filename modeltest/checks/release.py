@@ -204,8 +204,8 @@ def failed_turn_releases(trial: Trial) -> None:
 @check(
     "release/nothing-left",
     "test_abandoned_streams_leave_nothing",
-    fix="let every thread and task of a stream end when its stream is closed or dropped; a "
-    "thread that waits on a queue needs a way out",
+    fix="close the response on every way out of a stream; let each of its threads and tasks end "
+    "when it is closed or dropped: a thread that waits on a queue needs a way out",
 )
 def abandoned_streams_leave_nothing(trial: Trial) -> None:
     """Abandoned streams leave no thread, task or socket behind.

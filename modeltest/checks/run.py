@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
 from modeltest.checks.check import Check, Level
-from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.failure import Evidence, Failure, Skip, refused
 from modeltest.checks.spills import caught_spills
 from modeltest.checks.subject import Subject
 from modeltest.checks.trial import Trial
@@ -82,12 +82,6 @@ def _guarded() -> Iterator[EgressGuard]:
             yield egress
     finally:
         (gc.enable if collecting else gc.disable)()  # a check may have changed it
-
-
-def refused(attempts: Iterable[Attempt]) -> Evidence:
-    """Return which connections to elsewhere were refused, alike ones as one."""
-    alike = {(attempt.action, attempt.address, attempt.place): attempt for attempt in attempts}
-    return Evidence("refused", "\n".join(map(str, alike.values())))
 
 
 def _outcome(trial: Trial) -> Outcome:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from modeltest.contract.errors import (
     IncompleteResponseError,
@@ -114,7 +115,7 @@ class _Call:
     def tool_use(self) -> ToolUse:
         text = "".join(self.arguments)
         try:
-            arguments = json.loads(text, parse_constant=_refuse_constant) if text else {}
+            arguments = _parse(text) if text else {}
         except (ValueError, RecursionError) as error:
             raise TruncatedToolArgumentsError(
                 f"the arguments of tool call {self.name!r} are not JSON ({error}): {_excerpt(text)}"
@@ -126,12 +127,37 @@ class _Call:
         return ToolUse(self.id, self.name, arguments)
 
 
+@dataclass(slots=True)
+class _Thought:
+    """A block of reasoning as far as its deltas have come."""
+
+    texts: list[str]
+    signature: str
+    redacted: str
+
+    @property
+    def closed(self) -> bool:
+        """A signature closes a block, and redacted ones stand alone."""
+        return bool(self.signature or self.redacted)
+
+    def reasoning(self) -> Reasoning:
+        return Reasoning("".join(self.texts), self.signature, self.redacted)
+
+
+_FIELDS: dict[type, dict[str, type]] = {
+    TextDelta: {"text": str},
+    ReasoningDelta: {"text": str, "signature": str, "redacted": str},
+    ToolCallDelta: {"index": int, "id": str, "name": str, "arguments": str},
+    Finish: {"reason": str, "raw": str, "usage": Usage, "discarded": Usage},
+}
+
+
 class Assembler:
     """`assemble`, one event at a time: for a loop that shows deltas as they come."""
 
     def __init__(self) -> None:
-        # Text is a list of its deltas until it is asked for: joining as they come is quadratic.
-        self._parts: list[Part | _Call | list[str]] = []
+        # Lists of deltas until they are asked for: joining them as they come is quadratic.
+        self._parts: list[_Call | _Thought | list[str]] = []
         self._calls: dict[int, _Call] = {}
         self._finish: Finish | None = None
 
@@ -143,6 +169,7 @@ class Assembler:
         """
         if self._finish is not None:
             raise StreamProtocolError(f"an event came after the Finish: {event!r}")
+        _check_fields(event)
         match event:
             case TextDelta():
                 self._add_text(event)
@@ -152,10 +179,6 @@ class Assembler:
                 self._add_call(event)
             case Finish():
                 self._finish = event
-            case _:
-                raise StreamProtocolError(
-                    f"expected TextDelta, ReasoningDelta, ToolCallDelta or Finish, got {event!r}"
-                )
 
     def message(self) -> Message:
         """Return the message so far, whether or not the turn has ended, or ended well.
@@ -192,11 +215,11 @@ class Assembler:
 
     def _add_reasoning(self, delta: ReasoningDelta) -> None:
         last = self._parts[-1] if self._parts else None
-        # A signature closes a block of reasoning, and redacted blocks stand alone.
-        if isinstance(last, Reasoning) and not (last.signature or last.redacted or delta.redacted):
-            self._parts[-1] = Reasoning(last.text + delta.text, delta.signature)
+        if isinstance(last, _Thought) and not (last.closed or delta.redacted):
+            last.texts.append(delta.text)
+            last.signature = delta.signature
         elif delta != ReasoningDelta():
-            self._parts.append(Reasoning(delta.text, delta.signature, delta.redacted))
+            self._parts.append(_Thought([delta.text], delta.signature, delta.redacted))
 
     def _add_call(self, delta: ToolCallDelta) -> None:
         call = self._calls.get(delta.index)
@@ -224,10 +247,28 @@ class Assembler:
                 raise StreamProtocolError(f"tool call {index} never had a name")
 
 
-def _whole(part: Part | _Call | list[str]) -> Part:
-    if isinstance(part, list):
-        return Text("".join(part))
-    return part.tool_use() if isinstance(part, _Call) else part
+def _check_fields(event: object) -> None:
+    fields = next((fields for kind, fields in _FIELDS.items() if isinstance(event, kind)), None)
+    if fields is None:
+        raise StreamProtocolError(
+            f"expected TextDelta, ReasoningDelta, ToolCallDelta or Finish, got {event!r}"
+        )
+    for name, kind in fields.items():
+        value = getattr(event, name)
+        if not isinstance(value, kind):
+            raise StreamProtocolError(
+                f"expected {name} of {type(event).__name__} to be of type {kind.__name__}, "
+                f"got {value!r}"
+            )
+
+
+def _whole(part: _Call | _Thought | list[str]) -> Part:
+    match part:
+        case _Call():
+            return part.tool_use()
+        case _Thought():
+            return part.reasoning()
+    return Text("".join(part))
 
 
 def _settled(what: str, known: str, given: str) -> str:
@@ -241,6 +282,18 @@ def _negative_counts(finish: Finish) -> dict[str, int]:
     used = finish.usage.counts()
     discarded = {f"discarded.{name}": n for name, n in finish.discarded.counts().items()}
     return {name: count for name, count in (used | discarded).items() if count < 0}
+
+
+def _parse(arguments: str) -> Any:
+    """Return what JSON text says; Python's own reader takes more than JSON, and gives infinity."""
+    return json.loads(arguments, parse_constant=_refuse_constant, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text} is too large for a number")
+    return number
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -517,5 +517,35 @@ class TestAssembler(unittest.TestCase):
         self.assertEqual(second.turn().message.tool_uses, (ToolUse("b", "two"),))
 
 
+class TestFieldsOfEvents(AssembleTestCase):
+    """What a provider sent as null or as a number must not pass for text."""
+
+    def test_a_field_of_another_type_makes_no_event(self) -> None:
+        wrong: dict[str, Any] = {
+            "text of TextDelta to be of type str, got None": TextDelta(None),  # type: ignore[arg-type]
+            "signature of ReasoningDelta to be of type str, got 7": ReasoningDelta("", 7),  # type: ignore[arg-type]
+            "index of ToolCallDelta to be of type int, got '0'": ToolCallDelta("0"),  # type: ignore[arg-type]
+            "arguments of ToolCallDelta to be of type str, got {}": ToolCallDelta(0, "", "", {}),  # type: ignore[arg-type]
+            "reason of Finish to be of type str, got None": Finish(None),  # type: ignore[arg-type]
+            "usage of Finish to be of type Usage, got None": Finish("stop", usage=None),  # type: ignore[arg-type]
+        }
+        for message, event in wrong.items():
+            with self.subTest(message):
+                self.assert_refused(StreamProtocolError, f"expected {message}", event)
+
+    def test_a_subclass_of_an_event_is_one(self) -> None:
+        class Word(TextDelta):
+            pass
+
+        self.assertEqual(parts(Word("a"), TextDelta("b")), (Text("ab"),))
+
+
+class TestNumbers(AssembleTestCase):
+    def test_a_number_that_no_float_holds_is_no_argument(self) -> None:
+        with self.assertRaisesRegex(TruncatedToolArgumentsError, "1e999 is too large"):
+            arguments('{"n": 1e999}')
+        self.assertEqual(arguments('{"n": 1.5e3}'), {"n": 1500.0})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -77,5 +77,20 @@ class TestUsage(unittest.TestCase):
         self.assertEqual([*Usage().counts()], [field.name for field in dataclasses.fields(Usage)])
 
 
+class TestRepr(unittest.TestCase):
+    def test_what_is_left_at_its_default_is_not_said(self) -> None:
+        for event, said in {
+            Finish(FinishReason.STOP): "Finish(reason='stop')",
+            Finish("end_turn", "end_turn", Usage(1)): (
+                "Finish(reason='end_turn', raw='end_turn', usage=Usage(input_tokens=1))"
+            ),
+            TextDelta(""): "TextDelta(text='')",
+            ToolCallDelta(0, name="f"): "ToolCallDelta(index=0, name='f')",
+            ReasoningDelta(): "ReasoningDelta()",
+        }.items():
+            with self.subTest(said):
+                self.assertEqual(repr(event), said)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -187,7 +187,9 @@ class TestReports(unittest.TestCase):
                 return super().text_event(text.upper())
 
         found = failed(case_of(generator, wire=Louder()), WHOLE)[WHOLE]
-        self.assertRegex(found, r"reader/turn: \d of \d cases fail\.\n- text: the answer's text: not")
+        self.assertRegex(
+            found, r"reader/turn: \d of \d cases fail\.\n- text: the answer's text: not"
+        )
         self.assertRegex(found, r"\n  expected 'Hello, world!'\n  got      'HELLO, WORLD!'\n")
         self.assertRegex(found, r"\n  wire     b'data: \{")
         self.assertRegex(found, r"\n  fix      give what the body says.*correct the wire")
