@@ -60,7 +60,7 @@ class Case:
         subject, url = self.subject, self.backend.url
         client = self._cleanup.enter_context(subject.transport.client(self.ledger))
         self.consumer = subject.consumer()
-        self._cleanup.callback(self.consumer.stop, subject.deadline)
+        self._cleanup.callback(self._stop_consumer)
         # Runs before the others at the end: a reader that waits for the backend comes back.
         self._cleanup.callback(self.backend.stop)
         self._cleanup.callback(self.consumer.release)
@@ -76,6 +76,10 @@ class Case:
             raise SetUpError(
                 f"new_model gave {self.model!r}: expected an adapter with a method stream(request)"
             )
+
+    def _stop_consumer(self) -> None:
+        self.consumer.stop(self.subject.deadline)
+        self._spills.expected |= self.consumer.littered
 
     # Using the adapter
 

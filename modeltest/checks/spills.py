@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import traceback
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from modeltest import consumer
+from modeltest.backend import KitThread
 from modeltest.consumer import is_kit_thread
 from modeltest.transports import Place
 
@@ -23,10 +25,12 @@ class Spills:
 
     Attributes:
         found: each as one line.
+        expected: whether there will be more when the collector comes by.
     """
 
     def __init__(self) -> None:
         self.found: list[str] = []
+        self.expected = False
 
     def unraisable(self, args: Any) -> None:
         """Note an exception that could not be raised, as from a generator's `finally`."""
@@ -56,7 +60,23 @@ def caught_spills() -> Iterator[Spills]:
     try:
         yield spills
     finally:
+        if spills.expected:
+            _collect()
         sys.unraisablehook, threading.excepthook = hooks
+
+
+def _collect() -> None:
+    """Let the collector come by now: later, what it spills would disturb some other test.
+
+    On a thread that can be left behind, for it runs the adapter's finalizers.
+    """
+    thread = KitThread(gc.collect, name="modeltest collector")
+    thread.start()
+    thread.join(_PATIENCE)
+
+
+_PATIENCE = 2.0
+"""Seconds that finalizers may take."""
 
 
 def _shown(args: Any) -> str:

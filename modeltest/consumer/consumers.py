@@ -62,6 +62,11 @@ class Consumer(ABC):
     def tasks(self) -> int:
         """Return how many tasks of the adapter are alive."""
 
+    @property
+    def littered(self) -> bool:
+        """Whether something was left that spills when it is collected; known after `stop`."""
+        return False
+
     def release(self) -> None:
         """Release the streams; what hangs is left behind."""
         for stream in tuple(self._streams):
@@ -169,6 +174,11 @@ class AsyncConsumer(Consumer):
     def tasks(self) -> int:
         """Return how many tasks are alive on the loop, without the kit's own."""
         return len(self._loop.tasks())
+
+    @property
+    def littered(self) -> bool:
+        """Whether a task refused to end: its coroutines are unwound when they are collected."""
+        return self._loop.abandoned
 
     def _begin_build(self, make: Callable[[], Any], made: list[Any]) -> Pending:
         async def build() -> None:

@@ -28,6 +28,7 @@ class Loop:
         thread: its thread.
         reports: what its exception handler was told, as text.
         closing: whether it is being closed.
+        abandoned: whether a task refused to end.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class Loop:
         # Python's debug mode would log each callback that takes long on a busy machine.
         self.loop.slow_callback_duration = math.inf
         self.reports: list[str] = []
-        self.closing = False
+        self.closing = self.abandoned = False
         self._patience = 0.0
         self._stopped = threading.Event()
         self._own: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
@@ -86,7 +87,7 @@ class Loop:
             while not self.closing:
                 self._go_on(self.loop.run_forever)
             self._stopped.set()
-            self._go_on(lambda: self.loop.run_until_complete(self._wind_up(self._patience / 4)))
+            self._go_on(lambda: self.loop.run_until_complete(self._wind_up(self._patience / 6)))
         finally:
             # It ends idle threads of its executor too. To wait for them (as
             # shutdown_default_executor() does) could take for ever.
@@ -99,7 +100,8 @@ class Loop:
             self.reports.append(f"the event loop was stopped by {_shown(error)}")
 
     async def _wind_up(self, patience: float) -> None:
-        """Bring all tasks to their end; each of three steps may take `patience` seconds."""
+        """Bring all tasks to their end; each of five steps may take `patience` seconds."""
+        await _let_generators_close(patience)
         # Twice, for a task may take the first time for something else.
         for _ in range(2):
             tasks = _others()
@@ -107,7 +109,9 @@ class Loop:
                 task.cancel()
             await _wait(tasks, patience)
         await _wait({self.create_task(self.loop.shutdown_asyncgens())}, patience)
+        await _let_generators_close(patience)
         for task in _others():
+            self.abandoned = True
             _abandon(task)
         await self._abort_transports()
 
@@ -129,6 +133,26 @@ class Loop:
 
 def _others() -> _Tasks:
     return asyncio.all_tasks() - {asyncio.current_task()}
+
+
+async def _let_generators_close(seconds: float) -> None:
+    """Wait for the tasks in which asyncio closes async generators that were dropped.
+
+    Cancelled midway, a generator would stay half closed, and spill when it is collected.
+    """
+    loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    while True:
+        await asyncio.sleep(0)  # who drops a generator may be about to do so
+        closing = set(filter(_closes_a_generator, _others()))
+        if not closing or loop.time() > until:
+            return
+        await _wait(closing, until - loop.time())
+
+
+def _closes_a_generator(task: asyncio.Task[Any]) -> bool:
+    # CPython's type of what aclose() gives has no other name.
+    return type(task.get_coro()).__name__ == "async_generator_athrow"
 
 
 async def _wait(tasks: _Tasks, seconds: float) -> None:
