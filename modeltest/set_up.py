@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import traceback
@@ -20,9 +21,9 @@ from modeltest.checks import (
     Trial,
     run,
 )
-from modeltest.checks.case import ending
-from modeltest.consumer import Hang, SyncConsumer
-from modeltest.contract import Request
+from modeltest.checks.case import Case, ending
+from modeltest.consumer import AsyncConsumer, Hang, SyncConsumer
+from modeltest.contract import Finish, ReasoningDelta, Request, TextDelta, ToolCallDelta
 from modeltest.hooks import event_bytes, hook
 from modeltest.transports import Transport
 from modeltest.wire import Framing, WireFormat
@@ -62,16 +63,37 @@ def problem_with(case: Any) -> str:
     return outcome.text if outcome.status is Status.FAILED else ""
 
 
+EVENTS = (TextDelta, ReasoningDelta, ToolCallDelta, Finish)
+
+
 def _answers(trial: Trial) -> None:
     pieces = _pieces(trial)
     with trial.case("", Response((*events(pieces[:2]), End()))) as case:
+        _expect_kind(case)
         log = case.read()
         if not case.backend.exchanges:
             raise Failure(f"the adapter sent no request to {case.backend.url}: {ending(log)}.")
+        given: list[object] = [*log.events]  # whatever the adapter's types promise
+        strange = [event for event in given if not isinstance(event, EVENTS)]
+        if strange:
+            raise Failure(
+                f"the adapter gave {strange[0]!r}; expected TextDelta, ReasoningDelta, "
+                "ToolCallDelta or Finish, of modeltest."
+            )
         if not log.events:
             raise Failure(
                 f"the adapter made no event of {pieces[0][:200]!r} and the next one: {ending(log)}."
             )
+
+
+def _expect_kind(case: Case) -> None:
+    """Expect a synchronous adapter, or an asynchronous one, as the test case is."""
+    stream, consumer = case.model.stream, case.subject.consumer
+    is_async = inspect.isasyncgenfunction(stream) or inspect.iscoroutinefunction(stream)
+    if is_async and consumer is SyncConsumer:
+        raise Failure("stream() is asynchronous: derive from AsyncModelContractTestCase.")
+    if inspect.isgeneratorfunction(stream) and consumer is AsyncConsumer:
+        raise Failure("stream() is a plain generator: derive from ModelContractTestCase.")
 
 
 def _pieces(trial: Trial) -> list[bytes]:
@@ -81,7 +103,7 @@ def _pieces(trial: Trial) -> list[bytes]:
         made = consumer.build(lambda: [trial.event(i) for i in (0, 1, 9_999)], deadline)
     except Hang as hang:
         stack = Evidence("stack", "\n".join(hang.frames))
-        raise Failure(f"event(i) did not return within {deadline:.1f} s.", (stack,)) from None
+        raise Failure(f"event(i) did not return within {deadline:g} s.", (stack,)) from None
     finally:
         consumer.stop(deadline)
     return list(made)
@@ -93,8 +115,8 @@ SET_UP = Check(
     level=Level.MUST,
     requirement="The test case gives what the checks need: new_model, and event or wire.",
     why="Without it no check can judge.",
-    fix="let new_model use its base_url, and event(i) give an event of the provider that has "
-    "text in it and does not wait for a later one",
+    fix="see what is said above; new_model has to use its base_url, and event(i) to give an event "
+    "of the provider that has text in it and does not wait for a later one",
     needs=(),
     run=_answers,
 )

@@ -23,7 +23,7 @@ from modeltest.checks.failure import refused
 from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
 from modeltest.contract import ConfigError, ModelError, Request
 from modeltest.set_up import SET_UP, problem_with, subject_of
-from modeltest.transports import Attempt, RequestsTransport, Transport
+from modeltest.transports import Attempt, OwnTransport, RequestsTransport, Transport
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
 
@@ -172,8 +172,12 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
 
 
 class AsyncModelContractTestCase(_ContractTestCase, abstract=True):
-    """Holds an asynchronous adapter to the contract; the attributes are the same."""
+    """Holds an asynchronous adapter to the contract; the attributes are the same.
 
+    But for `transport`: an asynchronous adapter brings its own client.
+    """
+
+    transport: Transport = OwnTransport()
     _consumer = AsyncConsumer
 
 

@@ -83,35 +83,43 @@ class Case:
 
     # Using the adapter
 
-    def stream(self, progress: Progress | None = None, request: Request | None = None) -> Stream:
+    def stream(
+        self,
+        progress: Progress | None = None,
+        request: Request | None = None,
+        beside: Stream | None = None,
+    ) -> Stream:
         """Return a stream that is not opened yet.
 
         Args:
             progress: counts the events it takes, for a script that waits for them.
             request: what is streamed; the author's by default.
+            beside: a stream whose thread is to be shared.
         """
         stream = self.consumer.stream(
-            self.model, request or self.subject.request, self.subject.deadline
+            self.model, request or self.subject.request, self.subject.deadline, beside
         )
         if progress is not None:
             stream.log.progress = progress
         return stream
 
-    def open(self, progress: Progress | None = None) -> Stream:
-        """Return an opened stream; `progress` as for `stream`.
+    def open(self, progress: Progress | None = None, beside: Stream | None = None) -> Stream:
+        """Return an opened stream; `progress` and `beside` as for `stream`.
 
         Raises:
             Failure: the adapter raised at the call.
         """
-        stream = self.stream(progress)
+        stream = self.stream(progress, beside=beside)
         error = stream.open()
         if error is not None:
             raise Failure(f"stream() raised {shown(error)}; expected a stream.")
         return stream
 
-    def started(self, events: int = 1, progress: Progress | None = None) -> Stream:
+    def started(
+        self, events: int = 1, progress: Progress | None = None, beside: Stream | None = None
+    ) -> Stream:
         """Return an opened stream of which so many events were taken."""
-        stream = self.open(progress)
+        stream = self.open(progress, beside)
         self.take(stream, events)
         return stream
 
@@ -312,12 +320,17 @@ def expect_events(stream: Stream, number: int) -> None:
         raise Failure(f"expected {count(number, 'event')}, got {got}: {ending(stream.log)}.")
 
 
-def shown(error: BaseException) -> str:
-    """Return an error's type and text, even if its `str` raises."""
+def text_of(error: BaseException) -> str:
+    """Return an error's text, even if its `str` raises."""
     try:
-        text = str(error)
+        return str(error)
     except Exception as second:
-        text = f"<its str() raised {type(second).__name__}>"
+        return f"<its str() raised {type(second).__name__}>"
+
+
+def shown(error: BaseException) -> str:
+    """Return an error's type and text, shortened."""
+    text = text_of(error)
     if len(text) > 300:
         text = f"{text[:300]}… ({len(text)} characters)"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

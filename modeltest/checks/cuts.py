@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from modeltest.backend import Progress, Response, Step
 from modeltest.checks.bodies import body_reader
 from modeltest.checks.case import Case
@@ -22,6 +20,7 @@ from modeltest.checks.trial import Trial
 from modeltest.checks.turns import (
     Reading,
     answer,
+    bodies_or_none,
     bodies_or_skip,
     expect_answer,
     reading,
@@ -55,6 +54,9 @@ def every_event_boundary_is_an_error(trial: Trial) -> None:
         for number in range(len(body.incomplete_prefixes())):
             steps = sends(body)[:number]
             _try_endings(trial, f"{body.name}, after {count(number, 'event')}", steps, body)
+    for body in bodies_or_none(trial.subject.wire.incomplete_endings):
+        with trial.case(body.name, answer(trial, body)) as case:
+            expect_refused(case, f"a body with {body.name}", None, wire_shown(body))
 
 
 @check(
@@ -93,7 +95,7 @@ def truncated_tool_call_is_an_error(trial: Trial) -> None:
     """
     for body in bodies_or_skip(trial.subject.wire.cut_argument_bodies):
         progress = Progress()
-        for how, response in _two_ends(trial, body, progress).items():
+        for how, response in _two_ends(body, progress).items():
             with trial.case(f"{body.name}, {how}", response) as case:
                 _expect_no_call(case, body, case.read(progress))
 
@@ -113,8 +115,8 @@ def complete_endings_are_accepted(trial: Trial) -> None:
     for body in bodies_or_skip(trial.subject.wire.good_endings):
         with trial.case(body.name, answer(trial, body)) as case:
             expect_answer(body, case.read())
-        response = _typed(close_delimited(sends(body)), trial.subject.wire.content_type)
-        with trial.case(f"{body.name}, close-delimited", response) as case:
+        closing = close_delimited(sends(body))
+        with trial.case(f"{body.name}, close-delimited", closing) as case:
             expect_answer(body, case.read())
 
 
@@ -159,8 +161,7 @@ def _around(data: bytes, length: int) -> str:
 
 
 def _try_endings(trial: Trial, name: str, steps: tuple[Step, ...], body: Body) -> None:
-    content_type = trial.subject.wire.content_type
-    taken = 0
+    taken: list[int] = []
     for how, end in {
         "ended cleanly": ended_cleanly,
         "close-delimited": close_delimited,
@@ -168,28 +169,23 @@ def _try_endings(trial: Trial, name: str, steps: tuple[Step, ...], body: Body) -
         "closed inside a chunk": inside_chunk,
         "short of its Content-Length": short_of_length,
     }.items():
-        with trial.case(f"{name}, {how}", _typed(end(steps), content_type)) as case:
+        with trial.case(f"{name}, {how}", end(steps)) as case:
             log = case.read()
-            taken = len(log.events)
+            taken.append(len(log.events))
             expect_refusal(case, log, "an answer that ended between two events", wire_shown(body))
+    # Reset once the adapter has given all that it gives of the steps, in whichever way they end.
     progress = Progress()
-    with trial.case(f"{name}, reset", _typed(reset(steps, progress, taken), content_type)) as case:
+    with trial.case(f"{name}, reset", reset(steps, progress, max(taken, default=0))) as case:
         expect_refused(case, "an answer reset between two events", progress, wire_shown(body))
 
 
-def _two_ends(trial: Trial, body: Body, progress: Progress) -> dict[str, Response]:
+def _two_ends(body: Body, progress: Progress) -> dict[str, Response]:
     """Return the body ended cleanly, and reset once the consumer can have nothing more."""
     steps = sends(body)
-    content_type = trial.subject.wire.content_type
     ends = {"ended cleanly": ended_cleanly(steps)}
     if body.finish is None:
-        texts = len(body.events)
-        ends["reset"] = reset(steps, progress, texts)
-    return {how: _typed(response, content_type) for how, response in ends.items()}
-
-
-def _typed(response: Response, content_type: str) -> Response:
-    return replace(response, content_type=content_type)
+        ends["reset"] = reset(steps, progress, len(body.events))
+    return ends
 
 
 def _expect_no_call(case: Case, body: Body, log: Log) -> None:

@@ -3,10 +3,31 @@
 from __future__ import annotations
 
 from modeltest.backend import Response
-from modeltest.checks.check import check
+from modeltest.checks.check import Need, check
 from modeltest.checks.failure import Failure, count, refused
+from modeltest.checks.refusal import expect_error, expect_said
 from modeltest.checks.scripts import ended_cleanly, flowing, sent, without_last_chunk
 from modeltest.checks.trial import Trial
+from modeltest.checks.turns import answer, bodies_or_skip, wire_shown
+
+
+@check(
+    "faults/error-event",
+    "test_error_event_is_an_error",
+    needs=(Need.WIRE,),
+    fix="raise a ModelError that carries the provider's type and message for each shape of its "
+    "error event, and nothing after it",
+)
+def error_event_is_an_error(trial: Trial) -> None:
+    """An error event is an error, with the provider's type and message in it.
+
+    It comes after HTTP 200, and after half an answer. Ignored, it leaves that half for a whole.
+    """
+    for body in bodies_or_skip(trial.subject.wire.error_bodies):
+        with trial.case(body.name, answer(trial, body)) as case:
+            error = expect_error(case, case.read(), "an error event", wire_shown(body))
+            words = body.error.words if body.error is not None else ()
+            expect_said(error, words, "what the provider said", wire_shown(body))
 
 
 @check(

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
-from modeltest.checks.case import shown
+from modeltest.checks.case import Case, shown
 from modeltest.checks.check import Need, check
 from modeltest.checks.failure import Evidence, Failure
-from modeltest.checks.refusal import refusals
+from modeltest.checks.refusal import expect_error
+from modeltest.checks.scripts import without_last_chunk
 from modeltest.checks.trial import Trial
 from modeltest.checks.turns import (
     answer,
+    bodies_or_none,
     bodies_or_skip,
     expect_answer,
     expect_meaning,
     expect_one_finish,
+    sends,
     wire_shown,
 )
 from modeltest.consumer import Log
 from modeltest.contract import Finish, Usage, check_finish
-from modeltest.wire import Body, CannotSpell
+from modeltest.wire import Body
 
 WIRE = (Need.WIRE,)
 FINISH_LAST = (
@@ -42,15 +44,24 @@ def finish_is_once_and_last(trial: Trial) -> None:
             if log.error is not None:
                 raise Failure(f"a whole answer raised {shown(log.error)}.", (wire_shown(body),))
             _expect_sound(expect_one_finish(log))
-    for body in _or_nothing(wire.error_bodies):
+    for body in bodies_or_none(wire.error_bodies):
         with trial.case(body.name, answer(trial, body)) as case:
-            stream = case.open()
-            stream.drain()
-            taken = len(stream.log.events)
-            if stream.log.error is not None:
-                stream.take(1)
-            if len(stream.log.events) > taken:
-                raise Failure(f"after its error the stream gave {stream.log.events[taken]!r}.")
+            _expect_end_with_error(case)
+    (text, *_) = wire.bodies()
+    with trial.case("a broken connection", without_last_chunk(sends(text)[:-2])) as case:
+        _expect_end_with_error(case)
+
+
+def _expect_end_with_error(case: Case) -> None:
+    stream = case.stream()
+    if stream.open() is not None:
+        return  # raised at the call: there is no stream to go on with
+    stream.drain()
+    taken = len(stream.log.events)
+    if stream.log.error is not None:
+        stream.take(1)
+    if len(stream.log.events) > taken:
+        raise Failure(f"after its error the stream gave {stream.log.events[taken]!r}.")
 
 
 @check(
@@ -141,16 +152,7 @@ def content_after_finish_is_a_protocol_error(trial: Trial) -> None:
     for body in bodies_or_skip(trial.subject.wire.after_finish_bodies):
         with trial.case(body.name, answer(trial, body)) as case:
             log = case.read()
-            if log.error is None:
-                came = [event for event in log.events if isinstance(event, Finish)]
-                what = f"Finish(reason={str(came[0].reason)!r})" if came else "no error"
-                raise Failure(f"expected an error, got {what}.", (wire_shown(body),))
-            if not isinstance(log.error, refusals(case)):
-                raise Failure(
-                    "expected StreamProtocolError or the adapter's model_error, "
-                    f"got {shown(log.error)}.",
-                    (wire_shown(body),),
-                )
+            expect_error(case, log, f"a body with {body.name}", wire_shown(body))
 
 
 @check("finish/duplicate", "test_duplicate_finish_is_reported_once", needs=WIRE, fix=FINISH_LAST)
@@ -181,13 +183,6 @@ def _try_all(trial: Trial, bodies: Iterable[Body]) -> None:
     for body in bodies:
         with trial.case(body.name, answer(trial, body)) as case:
             expect_meaning(case, body, case.read())
-
-
-def _or_nothing(bodies: Callable[[], Any]) -> tuple[Body, ...]:
-    try:
-        return tuple(bodies())
-    except CannotSpell:
-        return ()
 
 
 def _expect_raw(body: Body, log: Log) -> Finish:

@@ -19,6 +19,7 @@ from modeltest.contract import TextDelta
 from modeltest.fuzz import try_bodies
 from modeltest.wire import Framing
 from modeltest.wire.framing import ndjson_line, sse_event
+from modeltest.wire.respell import Respelling, respellings
 
 BY_THE_STANDARD = (
     "split lines at LF, CR LF and CR only, on bytes; strip one space after the colon; ignore "
@@ -53,6 +54,8 @@ def line_endings_do_not_matter(trial: Trial) -> None:
     back; one that does not swallow the LF sees a blank line that is none.
     """
     _try_respelled(trial, "line-ends")
+    for plain in plain_answers(trial):
+        _try_torn(plain)
     paced = Plain(trial, event_groups(trial))
     for respelling in paced.respellings("line-ends"):
         paced.compare_paced(respelling)
@@ -101,6 +104,8 @@ def data_over_several_lines_is_joined(trial: Trial) -> None:
     Servers that print their JSON indented send a data line for each line of it.
     """
     _try_respelled(trial, "split-data")
+    for plain in plain_answers(trial):
+        _try_torn(plain, *plain.respellings("split-data"))
 
 
 @check("framing/unicode", "test_unicode_line_separators_are_text", fix=BY_THE_STANDARD)
@@ -268,6 +273,18 @@ def empty_data_is_ignored(trial: Trial) -> None:
         plain.compare("", steps)
 
 
+def _try_torn(plain: Plain, *before: Respelling) -> None:
+    """Let each CR LF come in two writes: a reader of lines may see a blank one between them."""
+    (crlf,) = (one for one in respellings(plain.framing, "line-ends") if one.name == "CRLF")
+    chunks = plain.chunks
+    for respelling in (*before, crlf):
+        chunks = respelling.chunks(chunks)
+    data = b"".join(chunks)
+    cuts = tuple(match.start() + 1 for match in re.finditer(b"\r\n", data))
+    name = ", ".join(one.name for one in (*before, crlf))
+    plain.compare(f"{name}, each CR LF in two writes", (Send(data, cuts),))
+
+
 def _try_respelled(trial: Trial, group: str) -> None:
     for plain in plain_answers(trial):
         for respelling in plain.respellings(group):
@@ -300,7 +317,16 @@ def _with_text(trial: Trial, text: str) -> bytes:
 
 def _odd_events(framing: Framing) -> list[bytes]:
     """Return events whose JSON is whole, but none that the provider would send."""
-    payloads = ("{}", "null", "[]", "7", '""', '{"type": 1}', '{"choices": null, "error": []}')
+    payloads = (
+        "{}",
+        "null",
+        "[]",
+        "7",
+        '""',
+        '{"type": 1}',
+        '{"choices": null, "error": []}',
+        "[" * 100_000,  # Python's json raises RecursionError
+    )
     match framing:
         case Framing.SSE:
             return [sse_event(payload) for payload in payloads]

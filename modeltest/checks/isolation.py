@@ -5,23 +5,31 @@ from __future__ import annotations
 import copy
 
 from modeltest.backend import Await, Progress, Response, Send, Stall
-from modeltest.checks.case import Case, expect_events
+from modeltest.checks.case import Case, expect_events, shown
 from modeltest.checks.check import check
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.scripts import Arrive, ended_cleanly, in_step, left_half, sent, server_error
 from modeltest.checks.texts import expect_beginning, plain_text
 from modeltest.checks.trial import Trial
+from modeltest.checks.turns import answer, bodies_or_none, sends, wire_shown
+from modeltest.checks.turns import reading as reading_of
 from modeltest.consumer import Stream
 from modeltest.contract import (
+    Finish,
+    FinishReason,
     Message,
+    ProtocolError,
     Request,
     Text,
+    TextDelta,
     Tool,
     ToolChoice,
     ToolResult,
     ToolUse,
+    Usage,
     user,
 )
+from modeltest.wire import WireFormat
 
 KEEP_STATE_IN_THE_STREAM = (
     "keep buffers, accumulators and the response in the stream (local variables of the "
@@ -64,7 +72,9 @@ def interleaved_streams_do_not_mix(trial: Trial) -> None:
     taken = Progress()
     scripts = [in_step(trial, first, taken, streams=2) for first in (0, 1000)]
     with trial.case("", *scripts) as case:
-        streams = [case.started(progress=taken), case.started(progress=taken)]
+        first = case.started(progress=taken)
+        # On one thread, as in an agent loop: what is kept by thread is shared by the two.
+        streams = [first, case.started(progress=taken, beside=first)]
         for _ in range(_EVENTS - 1):
             for stream in streams:
                 case.take(stream, 1)
@@ -93,6 +103,8 @@ def parallel_streams_do_not_mix(trial: Trial) -> None:
         for stream in streams:
             expect_events(stream, _EVENTS)
             left.remove(_own_text(stream, left))
+    if trial.subject.wire is not None:
+        _try_parallel_calls(trial, trial.subject.wire)
 
 
 @check("isolation/reuse", "test_model_is_usable_after_failure", fix=KEEP_STATE_IN_THE_STREAM)
@@ -118,6 +130,8 @@ def model_is_usable_after_failure(trial: Trial) -> None:
         case.read()
         stream = case.started()
         expect_beginning(stream, text)
+    if trial.subject.wire is not None:
+        _try_usage_after_usage(trial, trial.subject.wire)
 
 
 @check(
@@ -139,6 +153,67 @@ def request_is_not_changed(trial: Trial) -> None:
                 raise Failure(
                     "the request was changed.",
                     (Evidence("before", repr(original)), Evidence("after", repr(request))),
+                )
+
+
+def _try_parallel_calls(trial: Trial, wire: WireFormat) -> None:
+    """Expect of two streams with a tool call each, under way at the same time, their own."""
+    done = Finish(FinishReason.TOOL_USE)
+    places = ("Oslo", "Rome")
+    bodies = bodies_or_none(
+        lambda: [
+            wire.spell(*wire.tool_call(0, "get_weather", {"city": city}), done, name=city)
+            for city in places
+        ]
+    )
+    if not bodies:
+        return
+    arrived = Progress()
+    together = (Arrive(arrived), Await(arrived, len(bodies)))
+    scripts = [Response((*together, *sends(body))) for body in bodies]
+    with trial.case("two tool calls", *scripts) as case:
+        streams = [case.stream() for _ in bodies]
+        opening = [stream.start("open") for stream in streams]
+        reading = [stream.start("drain") for stream in streams]
+        for pending in (*opening, *reading):
+            pending.wait(case.subject.deadline)
+        got = [_call_of(stream) for stream in streams]
+        wanted = [(("get_weather", {"city": city}),) for city in places]
+        if sorted(map(repr, got)) != sorted(map(repr, wanted)):
+            raise Failure(
+                "two turns with a tool call each, side by side, did not each give their own call.",
+                (Evidence("expected", repr(wanted)), Evidence("got", repr(got))),
+            )
+
+
+def _call_of(stream: Stream) -> object:
+    if stream.log.error is not None:
+        return shown(stream.log.error)
+    try:
+        return reading_of(stream.log).calls
+    except ProtocolError as error:
+        return shown(error)
+
+
+def _try_usage_after_usage(trial: Trial, wire: WireFormat) -> None:
+    """Expect no token counts of a turn that tells none, after one that tells some."""
+    stop = FinishReason.STOP
+    bodies = bodies_or_none(
+        lambda: [
+            wire.spell(TextDelta("a"), Finish(stop, usage=wire.sample_usage)),
+            wire.spell(TextDelta("b"), Finish(stop)),
+        ]
+    )
+    if not bodies or not wire.usage_placements:
+        return
+    with trial.case("usage", *(answer(trial, body) for body in bodies)) as case:
+        case.read()
+        log = case.read()
+        for event in log.events:
+            if isinstance(event, Finish) and event.usage != Usage():
+                raise Failure(
+                    f"a turn without token counts gave {event!r}: those of the turn before it.",
+                    (wire_shown(bodies[1]),),
                 )
 
 

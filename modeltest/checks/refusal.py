@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from modeltest.backend import Progress
-from modeltest.checks.case import Case, shown
+from modeltest.checks.case import Case, shown, text_of
 from modeltest.checks.failure import Evidence, Failure, count
 from modeltest.consumer import Log
 from modeltest.contract import Finish, ModelError, ProtocolError
@@ -38,10 +40,52 @@ def expect_refusal(case: Case, log: Log, what: str, *evidence: Evidence) -> None
                 "Finish.",
                 evidence,
             )
-    if log.error is not None and not isinstance(log.error, refusals(case)):
+    if log.error is not None:
+        _expect_known(case, log, log.error, what, evidence)
+
+
+def expect_error(case: Case, log: Log, what: str, *evidence: Evidence) -> BaseException:
+    """Expect that the turn, which was read already, raised an error that an agent loop knows.
+
+    Returns:
+        The error.
+
+    Raises:
+        Failure: it raised none, or one of another type; with `evidence`.
+    """
+    came = count(len(log.events), "event")
+    if log.error is None:
+        finishes = [event for event in log.events if isinstance(event, Finish)]
+        end = f"among them {finishes[0]!r}" if finishes else "then the end"
+        raise Failure(f"{what} raised nothing: {came}, {end}; expected an error.", evidence)
+    _expect_known(case, log, log.error, what, evidence)
+    return log.error
+
+
+def expect_said(error: BaseException, words: Iterable[str], what: str, *evidence: Evidence) -> None:
+    """Expect that `error` holds all `words`, which say `what`.
+
+    Raises:
+        Failure: some are missing; with `evidence`.
+    """
+    said = text_of(error)
+    missing = [word for word in words if word not in said]
+    if missing:
         raise Failure(
-            f"{what} made the adapter raise, after {before}, {shown(log.error)}; expected "
-            f"{_names(case.subject.model_error)}, which is what an agent loop catches.",
+            f"expected an error that says {what}, {' and '.join(map(repr, missing))}; got "
+            f"{shown(error)}.",
+            evidence,
+        )
+
+
+def _expect_known(
+    case: Case, log: Log, error: BaseException, what: str, evidence: tuple[Evidence, ...]
+) -> None:
+    if not isinstance(error, refusals(case)):
+        raise Failure(
+            f"{what} made the adapter raise, after {count(len(log.events), 'event')}, "
+            f"{shown(error)}; expected {_names(case.subject.model_error)}, which is what an agent "
+            "loop catches.",
             (*evidence, Evidence("raised", "\n".join(log.raised_at))),
         )
 

@@ -23,6 +23,7 @@ from modeltest.checks.scripts import (
 )
 from modeltest.checks.texts import expect_beginning, plain_text
 from modeltest.checks.trial import Trial
+from modeltest.checks.turns import answer, bodies_or_none
 from modeltest.consumer import ConsumerError, Stream
 from modeltest.contract import Finish
 
@@ -42,8 +43,10 @@ def break_releases(trial: Trial) -> None:
     """
     with trial.case("", flowing(trial)) as case:
         stream = case.started()
+        token = stream.token  # the caller's, who may keep it for all of a conversation
         stream.drop()
         case.expect_released("the consumer broke out of the loop")
+        del token
 
 
 @check(
@@ -169,9 +172,9 @@ def cancel_while_blocked_releases(trial: Trial) -> None:
     blocks and does not wake its reader; only shutting the socket down does.
     """
     with trial.case("before the first event", silent_after(trial, 0)) as case:
-        _cancel_blocked(case, case.open(), sent=0)
+        _cancel_blocked(case, case.stream(), "")
     with trial.case("mid-stream", silent_after(trial, 2)) as case:
-        _cancel_blocked(case, case.open(), sent=2)
+        _cancel_blocked(case, case.stream(), plain_text(trial, range(2)))
     before_headers = Response(before=(Stall(),))
     with trial.case("before the headers", before_headers, level=Level.SHOULD) as case:
         stream = case.stream()
@@ -194,6 +197,10 @@ def failed_turn_releases(trial: Trial) -> None:
         "the connection closed midway": without_last_chunk(sent(trial, range(2))),
         "an HTTP/1.0 body cut": close_delimited(sent(trial, range(2))),
     }
+    wire = trial.subject.wire
+    if wire is not None:
+        spoiled = (*bodies_or_none(wire.error_bodies)[-1:], *bodies_or_none(wire.malformed_bodies))
+        cases |= {body.name: answer(trial, body, Stall()) for body in spoiled}
     for name, response in cases.items():
         with trial.case(name, response) as case:
             # Held until the verdict, as by an `except` block.
@@ -216,8 +223,15 @@ def abandoned_streams_leave_nothing(trial: Trial) -> None:
     """
     with trial.case("abandoned streams", bursting(trial)) as case:
         _expect_no_growth(case, _abandon_by_every_style)
-    with trial.case("failed turns", without_last_chunk(sent(trial, range(2)))) as case:
-        _expect_no_growth(case, _let_turns_fail)
+    rounds = {
+        "failed turns": without_last_chunk(sent(trial, range(2))),
+        "HTTP 500": server_error(),
+    }
+    if trial.subject.wire is not None:
+        rounds["whole turns"] = answer(trial, trial.subject.wire.bodies()[0])
+    for name, response in rounds.items():
+        with trial.case(name, response) as case:
+            _expect_no_growth(case, _read_turns)
 
 
 @check(
@@ -362,17 +376,17 @@ def _expect_nothing_more(case: Case, stream: Stream) -> None:
     case.expect_no_spill("close()")
 
 
-def _cancel_blocked(case: Case, stream: Stream, sent: int) -> None:
-    """Cancel from outside while the reader waits in the server's silence."""
+def _cancel_blocked(case: Case, stream: Stream, text: str) -> None:
+    """Cancel from outside while the reader, who has `text`, waits in the server's silence."""
+    opening, reading = stream.start("open"), stream.start("drain")
+    _wait_until_it_waits(case, stream)
+    if not stream.takes_token and not opening.done:
+        raise Skip("stream() returns only once the first event is there, and takes no `cancel`")
     if not stream.takes_token and stream.is_generator:
         raise Skip(
             "a generator cannot be closed while it runs; let `stream` take `cancel: CancelToken` "
             "or return a stream object"
         )
-    reading = stream.start("take", sent + 1)
-    if sent and not stream.log.progress.wait(1, case.subject.deadline):
-        raise Failure(f"the server sent {count(sent, 'event')}, the consumer got none.")
-    _wait_until_it_waits(case, stream)
     if stream.takes_token:
         _cancel(stream)
     else:
@@ -380,10 +394,22 @@ def _cancel_blocked(case: Case, stream: Stream, sent: int) -> None:
         error = stream.close_from_elsewhere().wait(case.subject.deadline)
         if error is not None:
             raise Failure(f"close() from another thread raised {shown(error)}.")
-    reading.wait(case.subject.deadline)
-    if len(stream.log.events) > sent:
-        raise Failure(f"a cancelled stream gave {stream.log.events[-1]!r}.")
+    _expect_cancelled(stream, reading.wait(case.subject.deadline))
+    if any(isinstance(event, Finish) for event in stream.log.events):
+        raise Failure("a cancelled stream gave a Finish.")
+    if not text.startswith(stream.log.text):
+        raise Failure(f"a cancelled stream gave {stream.log.text!r}; {text!r} was sent.")
     case.expect_released("the stream was cancelled while its reader waited")
+
+
+def _expect_cancelled(stream: Stream, error: BaseException | None) -> None:
+    wanted = stream.cancelled_by
+    if wanted is not None and not isinstance(error, wanted):
+        came = "nothing" if error is None else shown(error)
+        raise Failure(
+            f"expected {wanted.__name__} to come out of the cancelled task, got {came}: the "
+            "agent that awaited it runs on as if it had not been cancelled."
+        )
 
 
 def _cancel_unanswered(case: Case, stream: Stream) -> None:
@@ -392,8 +418,8 @@ def _cancel_unanswered(case: Case, stream: Stream) -> None:
     case.wait_for_request()
     _wait_until_it_waits(case, stream)
     _cancel(stream)
-    for pending in waiting:
-        pending.wait(case.subject.deadline)
+    errors = [pending.wait(case.subject.deadline) for pending in waiting]
+    _expect_cancelled(stream, next((error for error in errors if error is not None), None))
     case.expect_released("the stream was cancelled before the server had answered")
 
 
@@ -439,7 +465,7 @@ def _abandon_by_every_style(case: Case) -> None:
         stream.drop()
 
 
-def _let_turns_fail(case: Case) -> None:
+def _read_turns(case: Case) -> None:
     for _ in range(_ROUND):
         case.read()
 

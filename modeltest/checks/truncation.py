@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 
 from modeltest.backend import Progress, Response, Send
-from modeltest.checks.case import Case, shown
+from modeltest.checks.case import Case
 from modeltest.checks.check import Level, check
-from modeltest.checks.failure import Failure, Skip, count
+from modeltest.checks.failure import Skip
+from modeltest.checks.refusal import expect_refusal, expect_refused
 from modeltest.checks.scripts import (
     close_delimited,
     ended_cleanly,
@@ -18,8 +19,6 @@ from modeltest.checks.scripts import (
     without_last_chunk,
 )
 from modeltest.checks.trial import Trial
-from modeltest.consumer import Log
-from modeltest.contract import Finish, ModelError, TruncatedToolArgumentsError
 from modeltest.wire import CannotSpell, Framing
 
 RAISE_AT_THE_END = (
@@ -150,49 +149,7 @@ def cut_gzip_body_is_an_error(trial: Trial) -> None:
             log = case.read()
             if not _accepts_gzip(case):
                 raise Skip("the request does not accept gzip")
-            _judge(case, log, f"a gzip body cut {name}")
-
-
-def expect_refused(case: Case, what: str, progress: Progress | None = None) -> None:
-    """Read the turn, and expect that it fails as `assemble` reads it.
-
-    The adapter raises its `model_error`, or ends without a Finish. What it gave before the
-    cut does not matter.
-
-    Raises:
-        Failure: a Finish came, or an error of another type.
-    """
-    _judge(case, case.read(progress), what)
-
-
-def _judge(case: Case, log: Log, what: str) -> None:
-    before = count(len(log.events), "event")
-    for event in log.events:
-        if isinstance(event, Finish):
-            raise Failure(
-                f"{what} was taken for a finished answer: got {before}, among them "
-                f"Finish(reason={str(event.reason)!r}); expected an error, or an end without a "
-                "Finish."
-            )
-    if log.error is None:
-        return
-    if not isinstance(log.error, refusals(case)):
-        raise Failure(
-            f"{what} raised {shown(log.error)} after {before}; expected "
-            f"{_names(case.subject.model_error)}, which is what an agent loop catches."
-        )
-
-
-def refusals(case: Case) -> tuple[type[BaseException], ...]:
-    """Return the error types by which a turn may fail."""
-    given = case.subject.model_error
-    own = given if isinstance(given, tuple) else (given,)
-    return (*own, ModelError, TruncatedToolArgumentsError)
-
-
-def _names(types: type[BaseException] | tuple[type[BaseException], ...]) -> str:
-    given = types if isinstance(types, tuple) else (types,)
-    return " or ".join(error.__name__ for error in given)
+            expect_refusal(case, log, f"a gzip body cut {name}")
 
 
 def _gzipped(body: bytes) -> Response:

@@ -145,6 +145,14 @@ def bodies_or_skip(bodies: Any) -> tuple[Body, ...]:
         raise Skip(str(refusal)) from None
 
 
+def bodies_or_none(bodies: Any) -> tuple[Body, ...]:
+    """Return what `bodies()` gives, nothing where the format cannot spell it."""
+    try:
+        return tuple(bodies())
+    except CannotSpell:
+        return ()
+
+
 def _expect_finish(body: Body, log: Log, finish: Finish | None) -> None:
     if finish is None:
         raise Failure(

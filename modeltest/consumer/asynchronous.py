@@ -52,6 +52,15 @@ class AsyncStream(Stream):
         return True
 
     @property
+    def token(self) -> None:
+        """None: tasks are cancelled, not asked by a token."""
+
+    @property
+    def cancelled_by(self) -> type[BaseException]:
+        """What `task.cancel()` raises in the task, and who awaits it has to see."""
+        return asyncio.CancelledError
+
+    @property
     def thread(self) -> threading.Thread:
         """The loop's, which all streams share."""
         return self._loop.thread

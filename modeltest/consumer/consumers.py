@@ -48,9 +48,18 @@ class Consumer(ABC):
             raise error
         return made[0]
 
-    def stream(self, model: Any, request: Request, deadline: float) -> Stream:
-        """Return a stream that is not opened yet; each operation may take `deadline` seconds."""
-        stream = self._new_stream(model, request, deadline)
+    def stream(
+        self, model: Any, request: Request, deadline: float, beside: Stream | None = None
+    ) -> Stream:
+        """Return a stream that is not opened yet.
+
+        Args:
+            model: is asked for it.
+            request: what to ask.
+            deadline: seconds that each operation may take.
+            beside: a stream whose thread the new one shares.
+        """
+        stream = self._new_stream(model, request, deadline, beside)
         self._streams[stream] = None
         return stream
 
@@ -91,7 +100,9 @@ class Consumer(ABC):
         """Begin to call `make()`; what it gives is put into `made`."""
 
     @abstractmethod
-    def _new_stream(self, model: Any, request: Request, deadline: float) -> Stream:
+    def _new_stream(
+        self, model: Any, request: Request, deadline: float, beside: Stream | None
+    ) -> Stream:
         """Return a stream that is not opened yet."""
 
     @abstractmethod
@@ -128,16 +139,22 @@ class SyncConsumer(Consumer):
         worker.do(build)
         return pending
 
-    def _new_stream(self, model: Any, request: Request, deadline: float) -> Stream:
+    def _new_stream(
+        self, model: Any, request: Request, deadline: float, beside: Stream | None
+    ) -> Stream:
         if self._asked is None or self._asked[0] is not model:
             self._asked = model, takes_cancel(model)
         token = CancelToken() if self._asked[1] else None
         hand = SyncHand(model, request, Log(), token)
-        return SyncStream(self._worker(), hand, deadline, self._reuse)
+        worker = beside.worker if isinstance(beside, SyncStream) else self._worker()
+        return SyncStream(worker, hand, deadline, self._reuse)
 
     def _reuse(self, stream: SyncStream) -> None:
         self._forget(stream)
-        if not stream.hangs:  # else nothing that comes after it would ever run
+        if stream.hangs:
+            return  # nothing that comes after it would ever run
+        others = (other for other in self._streams if isinstance(other, SyncStream))
+        if all(other.worker is not stream.worker for other in others):
             self._idle.append(stream.worker)
 
     def _worker(self) -> Worker:
@@ -189,7 +206,13 @@ class AsyncConsumer(Consumer):
         self._loop.call(self._loop.create_task, coroutine)
         return pending
 
-    def _new_stream(self, model: Any, request: Request, deadline: float) -> Stream:
+    def _new_stream(
+        self,
+        model: Any,
+        request: Request,
+        deadline: float,
+        beside: Stream | None,  # noqa: ARG002 - they all share the loop's thread
+    ) -> Stream:
         return AsyncStream(self._loop, AsyncHand(model, request, Log()), deadline, self._forget)
 
     def _end(self, patience: float) -> None:

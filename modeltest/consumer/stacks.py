@@ -8,6 +8,7 @@ import os
 import sys
 import sysconfig
 import threading
+import time
 import traceback
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ _LIBRARIES = tuple(
     for path in {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib")}
 )
 _STARTERS = (threading.__file__, asyncio.base_events.__file__, asyncio.events.__file__)
+_LOOKS = 20
 _SHOWN = 8
 """Frames of a stack that are shown."""
 
@@ -50,7 +52,12 @@ def stack(thread: threading.Thread) -> list[str]:
 
     The adapter's own innermost frame is always among them.
     """
-    return shown(_spots(_frames(thread)))
+    for _ in range(_LOOKS):
+        lines = shown(_spots(_frames(thread)))
+        if lines:
+            return lines
+        time.sleep(0.001)  # it was in the kit's own code just then, between two events
+    return []
 
 
 def awaits(*roots: Any) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from modeltest.consumer.hand import Hand
 from modeltest.consumer.pending import Pending
 from modeltest.consumer.stacks import position
+from modeltest.contract import CancelToken
 
 _LOOK_INTERVAL = 0.002
 """Seconds between two looks at a thread: nothing signals that it is blocked."""
@@ -62,6 +63,16 @@ class Stream(ABC):
     @abstractmethod
     def takes_token(self) -> bool:
         """Whether `cancel` needs no help of the consumer: by a token, or by the task."""
+
+    @property
+    @abstractmethod
+    def token(self) -> CancelToken | None:
+        """The token that `stream` was given, if it takes one."""
+
+    @property
+    @abstractmethod
+    def cancelled_by(self) -> type[BaseException] | None:
+        """What comes out of a verb that is cancelled; None where that is the adapter's choice."""
 
     @property
     def is_generator(self) -> bool:

@@ -35,6 +35,7 @@ class SyncStream(Stream):
     ) -> None:
         """Prepare, as for any `Stream`; `worker` runs the verbs."""
         super().__init__(hand, deadline, when_over)
+        self._hand: SyncHand = hand
         self.worker = worker
         self._takes_token = hand.takes_token
 
@@ -55,6 +56,15 @@ class SyncStream(Stream):
     def takes_token(self) -> bool:
         """Whether `stream` has a parameter `cancel`."""
         return self._takes_token
+
+    @property
+    def token(self) -> CancelToken | None:
+        """The token that `stream` was given; None after `drop`."""
+        return self._hand.token
+
+    @property
+    def cancelled_by(self) -> None:
+        """Nothing in particular: a token only asks."""
 
     @property
     def thread(self) -> threading.Thread:
@@ -88,12 +98,12 @@ class SyncHand(Hand):
     def __init__(self, model: Any, request: Request, log: Log, token: CancelToken | None) -> None:
         """Prepare; `token` is handed to the model if there is one."""
         super().__init__(model, request, log)
-        self._token = token
+        self.token = token
         self.takes_token = token is not None
 
     def open(self) -> None:
         """Ask for the stream."""
-        extra = {} if self._token is None else {"cancel": self._token}
+        extra = {} if self.token is None else {"cancel": self.token}
         self._hold(self._model.stream(self._request, **extra), "close", "__enter__")
         self.is_generator = inspect.isgenerator(self.stream)
 
@@ -147,12 +157,12 @@ class SyncHand(Hand):
 
     def cancel(self) -> None:
         """Cancel the token."""
-        if self._token is not None:
-            self._token.cancel()
+        if self.token is not None:
+            self.token.cancel()
 
     def drop(self) -> None:
         """Let go of the stream, and of the token, whose callbacks may know it."""
-        self._token = None
+        self.token = None
         super().drop()
 
     def within(self, own_manager: bool, count: int, leave_by: str) -> None:  # noqa: FBT001 - a verb

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from modeltest.checks import Evidence, Failure
-from modeltest.checks.case import shown
+from modeltest.checks.refusal import expect_said
 from modeltest.checks.turns import expect_answer, wire_shown
 from modeltest.consumer import Log
 from modeltest.contract import Event, Finish, ToolCallDelta, Usage
@@ -93,7 +93,7 @@ def expect_words(body: Body, reading: Reading) -> None:
     """
     error = expect_failure(body, reading)
     words = body.error.words if body.error is not None else ()
-    _expect_said(body, error, words, "what the provider said")
+    expect_said(error, words, "what the provider said", wire_shown(body))
 
 
 def expect_tool_named(body: Body, reading: Reading) -> None:
@@ -104,17 +104,7 @@ def expect_tool_named(body: Body, reading: Reading) -> None:
     """
     error = expect_failure(body, reading)
     names = [event.name for event in body.events if isinstance(event, ToolCallDelta) and event.name]
-    _expect_said(body, error, names, "which tool was called")
-
-
-def _expect_said(body: Body, error: BaseException, words: Iterable[str], what: str) -> None:
-    missing = [word for word in words if word not in shown(error)]
-    if missing:
-        raise Failure(
-            f"expected an error that says {what}, {' and '.join(map(repr, missing))}; got "
-            f"{shown(error)}.",
-            (wire_shown(body),),
-        )
+    expect_said(error, names, "which tool was called", wire_shown(body))
 
 
 def _must_fail(body: Body) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from modeltest.checks import Check, Failure, calls, cuts, finish, framing
+from modeltest.checks import Check, Failure, calls, cuts, faults, finish, framing
 from modeltest.checks.case import shown
 from modeltest.checks.turns import wire_shown
 from modeltest.reader.clause import Clause, clause, same_as
@@ -55,21 +55,6 @@ def whole_body_is_its_turn(trial: ReaderTrial) -> None:
                 _expect_answer(body, reading)
             else:
                 expect_turn(body, reading)
-
-
-@clause(
-    "faults/error-event",
-    "test_error_event_is_an_error",
-    fix="raise a ModelError that carries the provider's type and message",
-)
-def error_event_is_an_error(trial: ReaderTrial) -> None:
-    """An error event is an error, with the provider's type and message in it.
-
-    It comes after HTTP 200, and after half an answer. Ignored, it leaves that half for a whole.
-    """
-    for body in trial.spelled("error_bodies"):
-        with trial.case(body.name):
-            expect_words(body, trial.read(body))
 
 
 @same_as(cuts.every_event_boundary_is_an_error)
@@ -136,6 +121,6 @@ WHOLE: tuple[Clause, ...] = (
     ),
     large_arguments_arrive_whole,
     spelled(framing.unknown_events_are_ignored, "unknown_bodies"),
-    error_event_is_an_error,
+    spelled(faults.error_event_is_an_error, "error_bodies", expect=expect_words),
 )
 """The clauses about what a body says."""

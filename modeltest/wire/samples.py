@@ -17,9 +17,12 @@ ALPHABETS = tuple(
         "\u4e16\u754c ",
         "\U0001f30d\u200d\U0001f525 ",  # two characters of four bytes, joined by one of three
         "e\u0301 \U0001f1f3\U0001f1f4",  # a combining accent; a flag of two characters
+        "\n",  # nothing but white space
+        "ha",
+        "ha",  # the same as the one before
     )
 )
-"""An answer in characters of two, three and four bytes."""
+"""An answer in characters of two, three and four bytes, with deltas that look dispensable."""
 
 ARGUMENTS: Mapping[str, Any] = {
     "city": "Z\u00fcrich \u4e16 \U0001f326",

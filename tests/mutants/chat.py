@@ -411,6 +411,17 @@ class SpaceRequired(Lines):
         return line.removeprefix("data: ") if line.startswith("data: ") else None
 
 
+class TearsLineEnds(Lines):
+    """Takes the LF of a CR LF that was torn for a blank line."""
+
+    def lines(self, response):
+        buffer = b""
+        for chunk in self.chunks(response):
+            buffer += chunk
+            *lines, buffer = buffer.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+            yield from map(self.text, lines)
+
+
 class LastLineWins(Lines):
     def joined(self, data):
         return data[-1]

@@ -33,6 +33,7 @@ CAUGHT_BY = {
     chat.ArgumentsLimited: "calls/large",
     chat.SpaceRequired: "framing/space",
     chat.LastLineWins: "framing/split-data",
+    chat.TearsLineEnds: "framing/split-data",
     chat.CommentIsData: "framing/comments",
     chat.FieldRefused: "framing/fields",
     chat.EveryBlankLineDispatches: "framing/blank-lines",
@@ -71,6 +72,7 @@ BESIDES = {
 
 
 SAYS = {
+    chat.TearsLineEnds: "data over two lines, CRLF, each CR LF in two writes: this spelling",
     chat.FinishTwice: "expected exactly one Finish, got 2",
     chat.LengthAsStop: "reason length: the answer's reason: not what was sent",
     chat.UnknownAsStop: "the answer's reason: not what was sent",
@@ -78,7 +80,7 @@ SAYS = {
     chat.UsageSummed: "usage on every event, growing: the usage is not what was sent",
     chat.FinishOnUsage: "- usage, but no finish: .* was taken for a finished answer",
     chat.UsageLost: "- usage after the finish: the usage is not what was sent",
-    chat.TextAfterFinishPassedOn: r"- text after the finish: expected an error, got Finish\(reason='stop'\)",
+    chat.TextAfterFinishPassedOn: r"- text after the finish: .* raised nothing: 5 events, among them Finish",
     chat.FinishAtEachReason: "the finish twice: the events contradict each other: an event came after the Finish",
     chat.FinishOrContent: "- finish beside the last text: the answer's text: not what was sent",
     chat.IndexIsIdentity: "- the same index for two calls: a whole answer raised TruncatedToolArgumentsError",

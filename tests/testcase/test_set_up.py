@@ -157,7 +157,7 @@ class TestWrongEvent(unittest.TestCase):
     def test_the_adapter_makes_nothing_of_it(self) -> None:
         self.assert_problem(
             r"set-up: the adapter made no event of b': nothing\\n\\n' and the next one: it raised "
-            r"IncompleteResponseError.*\n  server .*\n(  .*\n)*  fix +let new_model use its base_",
+            r"IncompleteResponseError.*\n  server .*\n(  .*\n)*  fix +see what is said above",
             lambda i: ": nothing\n\n",
         )
 

@@ -270,7 +270,9 @@ class TestMischief(unittest.TestCase):
         for error in (SystemExit, KeyboardInterrupt, GeneratorExit):
             with self.subTest(error.__name__):
                 text = text_of(run(self.raising(error), CLEAN))
-                self.assertRegex(text, rf"truncation/clean: .*raised {error.__name__}")
+                self.assertRegex(
+                    text, rf"truncation/clean: .*made the adapter raise, .* {error.__name__}; "
+                )
                 self.assertIn("expected ModelError", text)
 
     def test_a_finish_that_is_no_finish(self) -> None:
