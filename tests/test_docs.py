@@ -1,0 +1,168 @@
+"""The pages of the documentation say what is so."""
+
+import ast
+import re
+import unittest
+from pathlib import Path
+
+from docs.examples.apart_wire import ApartLines
+from modeltest import Finish, FinishReason, ModelContractTestCase, TextDelta, Usage, wire
+from modeltest.checks import ALL
+from modeltest.wire import (
+    AnthropicMessages,
+    BedrockConverse,
+    CannotSpell,
+    CohereChat,
+    Framing,
+    Gemini,
+    MistralChat,
+    OllamaChat,
+    OpenAIChat,
+    OpenAIResponses,
+    Together,
+    UsagePlacement,
+    WireFormat,
+)
+
+ROOT = Path(__file__).parents[1]
+CHECKS = ROOT / "modeltest" / "checks"
+
+FOR_CHECKS = (
+    "config_error",
+    "retries",
+    "idle_timeout",
+    "refused_tool_names",
+    "accepted_tool_names",
+)
+"""Attributes of a test case that nothing but a check could read."""
+
+FORMATS = {
+    "OpenAIChat()": OpenAIChat(),
+    "OpenAIResponses()": OpenAIResponses(),
+    "AnthropicMessages()": AnthropicMessages(),
+    "Gemini()": Gemini(),
+    "Gemini(array=True)": Gemini(array=True),
+    "OllamaChat()": OllamaChat(),
+    "CohereChat()": CohereChat(),
+    "MistralChat()": MistralChat(),
+    "BedrockConverse()": BedrockConverse(),
+}
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+class TestWirePage(unittest.TestCase):
+    def setUp(self) -> None:
+        self.page = page("docs/wire.md")
+
+    def test_every_format_is_in_the_table_with_its_framing_and_source(self) -> None:
+        for call, made in FORMATS.items():
+            with self.subTest(call):
+                self.assertIn(f"| `{call}` | {made.framing} | {made.source} |\n", self.page)
+
+    def test_there_are_no_other_formats(self) -> None:
+        public = (getattr(wire, name) for name in wire.__all__)
+        classes = {kind for kind in public if isinstance(kind, type)}
+        formats = {
+            kind for kind in classes if issubclass(kind, WireFormat) and hasattr(kind, "reasons")
+        }
+        self.assertEqual(formats, {type(made) for made in FORMATS.values()})
+
+    def test_every_framing_and_placement_has_a_row(self) -> None:
+        for member in (*Framing, *UsagePlacement):
+            with self.subTest(member.name):
+                self.assertIn(f"\n| `{member.name}` | ", self.page)
+
+    def test_what_is_required_and_what_may_be_there_exists(self) -> None:
+        required, _, others = self.page.partition("### What may be there")
+        named = set(re.findall(r"^`(\w+)(?:\(.*\))?`$", required, re.MULTILINE))
+        self.assertEqual(named, set(WireFormat.required))
+        for line in re.findall(r"^(`.*`)$", others, re.MULTILINE):
+            for name in re.findall(r"`(\w+)", line):
+                with self.subTest(name):
+                    self.assertTrue(hasattr(WireFormat, name))
+
+    def test_the_last_line_may_be_kept_apart(self) -> None:
+        stop = Finish(FinishReason.STOP)
+        spelled = ApartLines().spell(TextDelta("a"), Finish(FinishReason.STOP, usage=Usage(1, 2)))
+        self.assertEqual(spelled.data, b'{"say":"a"}\n{"over":"done","tokens":[1,2]}\n')
+        with self.assertRaisesRegex(CannotSpell, "the last line has no content"):
+            ApartLines().spell(Together((TextDelta("a"), stop)))
+        (left,) = ApartLines().finish_beside_content_bodies()
+        self.assertEqual(left.name, "finish after an empty text")
+
+
+class TestQuickstart(unittest.TestCase):
+    def setUp(self) -> None:
+        self.page = page("docs/quickstart.md")
+        base = ModelContractTestCase.__mro__[1]
+        self.attributes = {
+            name for name in base.__annotations__ if not name.startswith("_")
+        }  # all but the two that must be given
+
+    def test_every_attribute_is_named(self) -> None:
+        for name in self.attributes:
+            with self.subTest(name):
+                self.assertRegex(self.page, rf"(?m)^\| .*`{name}`.* \|")
+
+    def test_what_no_check_reads_is_said(self) -> None:
+        said = re.search(r"No check reads (.*?) yet\.", self.page, re.DOTALL)
+        source = "".join(path.read_text(encoding="utf-8") for path in CHECKS.glob("*.py"))
+        needed = {str(need.value) for check in ALL for need in check.needs}
+        unread = {
+            name
+            for name in FOR_CHECKS
+            if name not in needed and not re.search(rf"\.{name}\b", source)
+        }
+        self.assertEqual(
+            set(re.findall(r"`(\w+)`", said[1])) if said else set(),
+            unread,
+            'a check reads it now: mend the sentence "No check reads …" in docs/quickstart.md',
+        )
+
+
+class TestOtherPages(unittest.TestCase):
+    def test_every_public_name_of_the_wire_is_in_the_api(self) -> None:
+        api = page("docs/api.md")
+        (left_out,) = re.findall(
+            r"automodule:: modeltest\.wire\n(?: .*\n)*? +:exclude-members: (.*)\n", api
+        )
+        apart = re.findall(r"autoclass:: modeltest\.wire\.(\w+)", api)
+        self.assertCountEqual(left_out.split(", "), apart)
+
+    def test_every_example_adapter_is_in_the_table(self) -> None:
+        told = page("docs/writing-an-adapter.md")
+        for path in (ROOT / "docs/examples").glob("*.py"):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            adapters = [
+                kind
+                for kind in tree.body
+                if isinstance(kind, ast.ClassDef)
+                and any(getattr(member, "name", "") == "stream" for member in kind.body)
+            ]
+            if adapters and not path.name.startswith("test_"):
+                with self.subTest(path.name):
+                    self.assertIn(f"| `{path.name}` |", told)
+
+    def test_the_documentation_is_built_as_it_says(self) -> None:
+        (command,) = re.findall(r"\.venv/bin/(sphinx-build .*)", page("docs/contract.md"))
+        self.assertIn(f"commands = {command} ", page("setup.cfg"))
+
+    def test_every_page_is_in_the_table_of_contents(self) -> None:
+        listed = page("docs/index.md").partition("{toctree}")[2].split()
+        for path in (ROOT / "docs").glob("*.md"):
+            if path.stem != "index":
+                with self.subTest(path.name):
+                    self.assertIn(path.stem, listed)
+
+    def test_links_lead_to_files(self) -> None:
+        for path in (ROOT / "docs").glob("*.md"):
+            for target in re.findall(r"\]\(([^)#: ]+)[^):]*\)", path.read_text(encoding="utf-8")):
+                with self.subTest(f"{path.name}: {target}"):
+                    self.assertTrue((path.parent / target).is_file())
+
+
+if __name__ == "__main__":
+    unittest.main()
