@@ -40,6 +40,8 @@ nitpick_ignore_regex = [
     # Types in signatures that are no public names.
     ("py:.*", r".*\._\w+"),
     ("py:class", r"modeltest\.transports\.ledger\.Socket"),
+    ("py:class", r"modeltest\.checks\.check\.Level"),
+    ("py:class", r"modeltest\.reader\.trial\.ReaderTrial"),
 ]
 
 
@@ -94,10 +96,30 @@ def mark_code(
     lines[:] = marked
 
 
+_plain: list[str] = []
+
+
+def keep_plain(
+    _app: Any, what: str, _name: str, _obj: Any, _options: Any, lines: list[str]
+) -> None:
+    """Undo what napoleon does to the docstring of an attribute: it takes "a: b" for a type."""
+    if what in ("attribute", "data", "property") and "Raises:" not in _plain:
+        lines[:] = _plain
+
+
+def remember_plain(
+    _app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]
+) -> None:
+    """Remember a docstring for `keep_plain`."""
+    _plain[:] = lines
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     # Before napoleon (at 500), which indents what it writes.
     app.connect("autodoc-process-docstring", mark_code, priority=400)
+    app.connect("autodoc-process-docstring", remember_plain, priority=450)
+    app.connect("autodoc-process-docstring", keep_plain, priority=550)
 
 
 generate_pages()
