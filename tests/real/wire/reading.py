@@ -8,15 +8,32 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from modeltest import Event, Finish, ToolCallDelta, Usage
+from modeltest import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.backend import Backend, Framing, Response, Send
 from modeltest.wire import Body, CannotSpell, ErrorResponse, Role, WireFormat
 from tests.wire.formats import CASES, meaning
+
+WHOLE = (
+    "bodies",
+    "prefix_bodies",
+    "reason_bodies",
+    "usage_bodies",
+    "finish_beside_content_bodies",
+    "parallel_call_bodies",
+    "identity_bodies",
+    "empty_argument_bodies",
+    "good_endings",
+    "unknown_bodies",
+)
+"""The methods of a format that return whole turns, as any reader should take them."""
+
+VALID = tuple(case for case in WHOLE if case != "unknown_bodies")
+"""Those of them that hold nothing but what the provider documents."""
 
 KEY = "sk-test-4f9a"
 STATUSES = (400, 401, 403, 404, 408, 413, 422, 429, 500, 503, 529)
@@ -42,8 +59,8 @@ def ended(word: Any) -> Finish:
     return Finish(str(word), str(word))
 
 
-class ReadsEveryBody:
-    """The tests of one package. Mixed into a `unittest.TestCase` that has what is declared here.
+class ReadsBodies:
+    """One way to read: mixed into a `unittest.TestCase` that has what is declared here.
 
     Attributes:
         wires: the formats that the package reads.
@@ -53,6 +70,12 @@ class ReadsEveryBody:
 
     wires: ClassVar[tuple[WireFormat, ...]]
     differs: ClassVar[Mapping[str, str]] = {}
+    cases: ClassVar[Sequence[str]] = ("unknown_reason_body", "large_call_body", *CASES)
+    """The methods of the format that give the bodies."""
+
+    in_order: ClassVar[bool] = True
+    """Whether text, reasoning and calls come in the order in which they were sent."""
+
     drops_call_ids: ClassVar[str] = ""
     """Why the package does not hand out the ids of calls, if so. None may then come."""
 
@@ -64,29 +87,22 @@ class ReadsEveryBody:
         """Ask for a stream, and yield what the package makes of it."""
         raise NotImplementedError
 
-    def ask(self, client: Any) -> str:
-        """Ask for an answer that is not streamed, and return its text."""
-        raise NotImplementedError
-
-    def call(self, client: Any) -> None:
-        """Send a request with `TOOL` that demands a call, after a call of `CALLED`."""
-        raise NotImplementedError
-
     def test_every_body_is_read_as_the_format_claims(self: Any) -> None:
         met: set[str] = set()
         for wire in self.wires:
             with self.provider() as (backend, client):
-                for case, body in every_body(wire):
+                for case, body in every_body(wire, self.cases):
                     met.add(body.name)
                     with self.subTest(wire=wire.name, case=case, body=body.name):
+                        before = len(backend.exchanges)
                         backend.play(Response((Send(body.data),), content_type=wire.content_type))
                         self.check(body, client)
-                        self.assertEqual(len(backend.exchanges), 1, "it was not asked once")
-                        backend.exchanges.clear()
+                        self.assertEqual(len(backend.exchanges), before + 1, "requests")
         self.assertEqual(sorted(self.differs.keys() - met), [], "no body has these names")
 
     def check(self: Any, body: Body, client: Any) -> None:
-        found = difference(self._as_told(body), lambda: self.read(client))
+        in_order = list if self.in_order else _by_kind
+        found = difference(self._as_told(body), lambda: self.read(client), in_order)
         if why := self.differs.get(body.name):
             self.assertTrue(found, f"it agrees, although {why}")
         else:
@@ -97,6 +113,49 @@ class ReadsEveryBody:
             return body
         events = [replace(e, id="") if isinstance(e, ToolCallDelta) else e for e in body.events]
         return replace(body, events=tuple(events))
+
+    @contextmanager
+    def provider(self, *responses: Response) -> Iterator[tuple[Backend, Any]]:
+        """Yield a backend, and the package's client pointed at it."""
+        with Backend(*responses) as backend:
+            client = self.connect(backend.url)
+            try:
+                yield backend, client
+            finally:
+                close = getattr(client, "close", None)
+                if close is not None:
+                    close()
+
+
+class SpeaksTheFormat(ReadsBodies):
+    """One package: besides, what else a format says of its provider.
+
+    Attributes:
+        event_type: what the package calls an event, where it does not check one as it reads: a
+            type that pydantic can check.
+    """
+
+    event_type: ClassVar[Any] = None
+
+    def ask(self, client: Any) -> str:
+        """Ask for an answer that is not streamed, and return its text."""
+        raise NotImplementedError
+
+    def call(self, client: Any) -> None:
+        """Send a request with `TOOL` that demands a call, after a call of `CALLED`."""
+        raise NotImplementedError
+
+    def test_every_event_has_all_that_its_type_demands(self: Any) -> None:
+        if self.event_type is None:
+            self.skipTest("the package checks each event as it reads it")
+        import pydantic  # the packages that need it here bring it
+
+        adapter = pydantic.TypeAdapter(self.event_type)
+        for wire in self.wires:
+            for case, body in every_body(wire, VALID):
+                for event in json_events(body):
+                    with self.subTest(wire=wire.name, case=case, body=body.name, event=event):
+                        adapter.validate_python(event)
 
     def test_endless_answer_is_read(self: Any) -> None:
         for wire in self.wires:
@@ -144,37 +203,43 @@ class ReadsEveryBody:
             self.assertEqual(wire.sent_call_names(plain), ())
             self.assertEqual(wire.sent_tool_choices(plain), ())
 
-    @contextmanager
-    def provider(self, *responses: Response) -> Iterator[tuple[Backend, Any]]:
-        """Yield a backend, and the package's client pointed at it."""
-        with Backend(*responses) as backend:
-            client = self.connect(backend.url)
-            try:
-                yield backend, client
-            finally:
-                close = getattr(client, "close", None)
-                if close is not None:
-                    close()
 
-
-def every_body(wire: WireFormat) -> Iterator[tuple[str, Body]]:
+def every_body(
+    wire: WireFormat, cases: Sequence[str] = ReadsBodies.cases
+) -> Iterator[tuple[str, Body]]:
     """Yield every body that the format offers, by the method that gives it."""
-    yield "unknown_reason_body", wire.unknown_reason_body()
-    yield "large_call_body", wire.large_call_body(LARGE)
-    for case in CASES:
+    for case in cases:
+        method = getattr(wire, case)
         try:
-            bodies = getattr(wire, case)()
+            bodies = method(LARGE) if case == "large_call_body" else method()
         except CannotSpell:
             continue
-        for body in bodies:
+        for body in bodies if isinstance(bodies, tuple) else (bodies,):
             yield case, body
 
 
-def difference(body: Body, reading: Callable[[], Iterable[Said]]) -> str:
+def json_events(body: Body) -> Iterator[Any]:
+    """Yield the payloads of server-sent events, all but `[DONE]` and pings."""
+    for part in body.parts:
+        for line in part.data.splitlines():
+            if line.startswith(b"data: {") and b'"ping"' not in line:
+                yield json.loads(line.removeprefix(b"data: "))
+
+
+def _by_kind(events: Iterable[Event]) -> list[Event]:
+    kinds = (ReasoningDelta, TextDelta, ToolCallDelta, Finish)
+    return sorted(events, key=lambda event: kinds.index(type(event)))
+
+
+def difference(
+    body: Body,
+    reading: Callable[[], Iterable[Said]],
+    in_order: Callable[[Iterable[Event]], list[Event]] = list,
+) -> str:
     """Return how the package's reading differs from the body's meaning; empty: it does not."""
     fails = body.error is not None or body.first(Role.MALFORMED) is not None
     try:
-        said = read(reading())
+        said = in_order(read(reading()))
     except Exception as error:
         if not fails:
             return f"it raised {error!r}"
@@ -182,7 +247,7 @@ def difference(body: Body, reading: Callable[[], Iterable[Said]]) -> str:
         return f"{lost} is not in {error!r}" if lost else ""
     if fails:
         return f"it raised nothing: {said}"
-    wanted = meaning(_plain(body.events))
+    wanted = meaning(in_order(_plain(body.events)))
     if body.finish is None:
         said = [replace(e, usage=Usage()) if isinstance(e, Finish) else e for e in said]
     return "" if meaning(said) == wanted else f"expected {wanted}\ngot {meaning(said)}"

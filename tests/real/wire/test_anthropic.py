@@ -8,15 +8,18 @@ from typing import Any, ClassVar
 
 from modeltest import ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.wire import AnthropicMessages
-from tests.real.anthropic_clients import anthropic
+from tests.real.anthropic_clients import RawMessageStreamEvent, anthropic
 from tests.real.wire.reading import (
     CALLED,
     KEY,
     PARAMETERS,
     TOOL,
+    WHOLE,
     NotWhole,
-    ReadsEveryBody,
+    ReadsBodies,
     Said,
+    SpeaksTheFormat,
+    arguments_of,
     ended,
 )
 
@@ -33,7 +36,8 @@ _COUNTS = (
 )
 
 
-class TestAnthropicMessages(ReadsEveryBody, unittest.TestCase):
+class TestAnthropicMessages(SpeaksTheFormat, unittest.TestCase):
+    event_type = RawMessageStreamEvent
     wires = (AnthropicMessages(),)
     differs: ClassVar = dict.fromkeys(
         (
@@ -73,6 +77,38 @@ class TestAnthropicMessages(ReadsEveryBody, unittest.TestCase):
             tools=[{"name": TOOL, "input_schema": PARAMETERS}],
             tool_choice={"type": "any"},
         )
+
+
+class TestAnthropicMessagesHelper(ReadsBodies, unittest.TestCase):
+    """The package's own assembly, `messages.stream()`."""
+
+    wires = TestAnthropicMessages.wires
+    cases = WHOLE
+    connect = TestAnthropicMessages.connect
+
+    def read(self, client: Any) -> Iterator[Said]:
+        stopped = False
+        with client.messages.stream(**_REQUEST) as events:
+            for event in events:
+                stopped = stopped or event.type == "message_stop"
+            message = events.current_message_snapshot
+        for index, block in enumerate(message.content):
+            yield from _whole(block, index)
+        yield Usage(*(getattr(message.usage, name) or 0 for name in _COUNTS))
+        if message.stop_reason and stopped:
+            yield ended(message.stop_reason)
+
+
+def _whole(block: Any, index: int) -> Iterator[Said]:
+    match block.type:
+        case "text":
+            yield TextDelta(block.text)
+        case "thinking":
+            yield ReasoningDelta(block.thinking, block.signature)
+        case "redacted_thinking":
+            yield ReasoningDelta(redacted=block.data)
+        case "tool_use":
+            yield ToolCallDelta(index, block.id, block.name, arguments_of(block.input))
 
 
 class _Turn:

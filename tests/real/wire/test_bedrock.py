@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from modeltest import ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.wire import BedrockConverse
-from tests.real.wire.reading import CALLED, PARAMETERS, TOOL, ReadsEveryBody, Said, ended
+from tests.real.wire.reading import CALLED, PARAMETERS, TOOL, Said, SpeaksTheFormat, ended
 
 try:
     import botocore.config
@@ -21,7 +21,7 @@ _REQUEST: Any = {"modelId": "m", "messages": [{"role": "user", "content": [{"tex
 _COUNTS = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
 
 
-class TestBedrockConverse(ReadsEveryBody, unittest.TestCase):
+class TestBedrockConverse(SpeaksTheFormat, unittest.TestCase):
     wires = (BedrockConverse(),)
     differs: ClassVar = dict.fromkeys(
         ("broken JSON between good events", "broken JSON as the last text"),

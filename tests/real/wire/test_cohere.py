@@ -15,13 +15,14 @@ from tests.real.wire.reading import (
     PARAMETERS,
     TOOL,
     Failed,
-    ReadsEveryBody,
     Said,
+    SpeaksTheFormat,
     ended,
 )
 
 try:
     import cohere
+    from cohere import V2ChatStreamResponse
 except ImportError as error:
     raise unittest.SkipTest("needs the cohere package: install modeltest-kit[real]") from error
 
@@ -32,7 +33,8 @@ _REQUEST: Any = {
 }
 
 
-class TestCohereChat(ReadsEveryBody, unittest.TestCase):
+class TestCohereChat(SpeaksTheFormat, unittest.TestCase):
+    event_type = V2ChatStreamResponse
     wires = (CohereChat(),)
     differs: ClassVar = dict.fromkeys(
         ("broken JSON between good events", "broken JSON as the last text"),

@@ -15,8 +15,8 @@ from tests.real.wire.reading import (
     KEY,
     PARAMETERS,
     TOOL,
-    ReadsEveryBody,
     Said,
+    SpeaksTheFormat,
     arguments_of,
     ended,
     every_body,
@@ -31,7 +31,7 @@ except ImportError as error:
     raise unittest.SkipTest("needs google-genai: install modeltest-kit[real]") from error
 
 
-class TestGemini(ReadsEveryBody, unittest.TestCase):
+class TestGemini(SpeaksTheFormat, unittest.TestCase):
     wires = (Gemini(),)
 
     def connect(self, url: str) -> genai.Client:

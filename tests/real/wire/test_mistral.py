@@ -15,8 +15,8 @@ from tests.real.wire.reading import (
     PARAMETERS,
     TOOL,
     Failed,
-    ReadsEveryBody,
     Said,
+    SpeaksTheFormat,
     arguments_of,
     ended,
 )
@@ -29,7 +29,7 @@ except ImportError as error:
 _REQUEST: Any = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
 
-class TestMistralChat(ReadsEveryBody, unittest.TestCase):
+class TestMistralChat(SpeaksTheFormat, unittest.TestCase):
     wires = (MistralChat(),)
 
     def connect(self, url: str) -> Any:

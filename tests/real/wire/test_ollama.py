@@ -12,8 +12,8 @@ from tests.real.wire.reading import (
     CALLED,
     PARAMETERS,
     TOOL,
-    ReadsEveryBody,
     Said,
+    SpeaksTheFormat,
     arguments_of,
     ended,
 )
@@ -26,7 +26,7 @@ except ImportError as error:
 _MESSAGES = [{"role": "user", "content": "hi"}]
 
 
-class TestOllamaChat(ReadsEveryBody, unittest.TestCase):
+class TestOllamaChat(SpeaksTheFormat, unittest.TestCase):
     wires = (OllamaChat(),)
     drops_call_ids = "its `Message.ToolCall` has no field for one; the server sends it"
 

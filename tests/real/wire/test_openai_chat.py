@@ -8,8 +8,18 @@ from typing import Any, ClassVar
 
 from modeltest import ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.wire import OpenAIChat
-from tests.real.openai_clients import openai
-from tests.real.wire.reading import CALLED, KEY, PARAMETERS, TOOL, ReadsEveryBody, Said, ended
+from tests.real.openai_clients import ChatCompletionChunk, openai
+from tests.real.wire.reading import (
+    CALLED,
+    KEY,
+    PARAMETERS,
+    TOOL,
+    WHOLE,
+    ReadsBodies,
+    Said,
+    SpeaksTheFormat,
+    ended,
+)
 
 INDEX_IS_IDENTITY = (
     "the package tells calls apart by their index alone: `ChoiceDeltaToolCall.index` is required"
@@ -17,7 +27,8 @@ INDEX_IS_IDENTITY = (
 _MESSAGES: Any = [{"role": "user", "content": "hi"}]
 
 
-class TestOpenAIChat(ReadsEveryBody, unittest.TestCase):
+class TestOpenAIChat(SpeaksTheFormat, unittest.TestCase):
+    event_type = ChatCompletionChunk
     wires = (OpenAIChat(), OpenAIChat(reasoning="reasoning_content"))
     differs: ClassVar = dict.fromkeys(
         (
@@ -39,10 +50,7 @@ class TestOpenAIChat(ReadsEveryBody, unittest.TestCase):
 
     def said(self, chunk: Any) -> Iterator[Said]:
         if chunk.usage:
-            usage = chunk.usage
-            details = usage.prompt_tokens_details
-            cached = (details and details.cached_tokens) or 0
-            yield Usage(usage.prompt_tokens - cached, usage.completion_tokens, cached)
+            yield _usage(chunk.usage)
         for choice in chunk.choices:
             # No field of the type: other servers' reasoning is kept beside the fields.
             if thought := (choice.delta.model_extra or {}).get("reasoning_content"):
@@ -76,3 +84,45 @@ class TestOpenAIChat(ReadsEveryBody, unittest.TestCase):
             tools=[{"type": "function", "function": {"name": TOOL, "parameters": PARAMETERS}}],
             tool_choice="required",
         )
+
+
+class TestOpenAIChatHelper(ReadsBodies, unittest.TestCase):
+    """The package's own assembly, `chat.completions.stream()`: one message, in no order."""
+
+    wires = TestOpenAIChat.wires
+    cases = WHOLE
+    differs: ClassVar = {
+        "usage before the finish": "the null usage of a later chunk replaces the counts",
+        "the id repeated on later fragments": "it appends the id to itself",
+        "the name repeated on later fragments": "it appends the name to itself",
+        "a null id on later fragments": "it raises AssertionError in the package's own code",
+    }
+    in_order = False
+    connect = TestOpenAIChat.connect
+
+    def read(self, client: Any) -> Iterator[Said]:
+        with client.chat.completions.stream(model="m", messages=_MESSAGES) as events:
+            for _ in events:
+                pass
+            yield from self.assembled(events.current_completion_snapshot)
+
+    def assembled(self, whole: Any) -> Iterator[Said]:
+        if whole.usage:
+            yield _usage(whole.usage)
+        for choice in whole.choices:
+            message = choice.message
+            if thought := (message.model_extra or {}).get("reasoning_content"):
+                yield ReasoningDelta(thought)
+            if message.content:
+                yield TextDelta(message.content)
+            for index, call in enumerate(message.tool_calls or ()):
+                function = call.function
+                yield ToolCallDelta(index, call.id, function.name, function.arguments or "")
+            if choice.finish_reason:
+                yield ended(choice.finish_reason)
+
+
+def _usage(usage: Any) -> Usage:
+    details = usage.prompt_tokens_details
+    cached = (details and details.cached_tokens) or 0
+    return Usage(usage.prompt_tokens - cached, usage.completion_tokens, cached)

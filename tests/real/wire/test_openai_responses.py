@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import unittest
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
+
+from openai.types.responses import ResponseStreamEvent
 
 from modeltest import ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.wire import OpenAIResponses
@@ -14,14 +16,17 @@ from tests.real.wire.reading import (
     KEY,
     PARAMETERS,
     TOOL,
+    WHOLE,
     Failed,
-    ReadsEveryBody,
+    ReadsBodies,
     Said,
+    SpeaksTheFormat,
     ended,
 )
 
 
-class TestOpenAIResponses(ReadsEveryBody, unittest.TestCase):
+class TestOpenAIResponses(SpeaksTheFormat, unittest.TestCase):
+    event_type = ResponseStreamEvent
     wires = (OpenAIResponses(),)
 
     def connect(self, url: str) -> Any:
@@ -45,18 +50,11 @@ class TestOpenAIResponses(ReadsEveryBody, unittest.TestCase):
             case "response.function_call_arguments.delta":
                 yield ToolCallDelta(calls[event.output_index], arguments=event.delta)
             case "response.completed" | "response.incomplete":
-                yield from self.closed(event.response)
+                yield from _closed(event.response)
             case "response.failed":  # the package raises for neither
                 raise Failed(event.response.error)
             case "error":
                 raise Failed(event)
-
-    def closed(self, response: Any) -> Iterator[Said]:
-        if usage := response.usage:
-            cached = usage.input_tokens_details.cached_tokens
-            yield Usage(usage.input_tokens - cached, usage.output_tokens, cached)
-        details = response.incomplete_details
-        yield ended(details.reason if details else response.status)
 
     def ask(self, client: Any) -> str:
         return client.responses.create(model="m", input="hi").output_text
@@ -73,3 +71,43 @@ class TestOpenAIResponses(ReadsEveryBody, unittest.TestCase):
             tools=[{"type": "function", "name": TOOL, "parameters": PARAMETERS, "strict": False}],
             tool_choice="required",
         )
+
+
+class TestOpenAIResponsesHelper(ReadsBodies, unittest.TestCase):
+    """The package's own assembly, `responses.stream()`: one response at the end."""
+
+    wires = TestOpenAIResponses.wires
+    cases = WHOLE
+    differs: ClassVar = dict.fromkeys(
+        ("max_output_tokens", "content_filter", "max_messages", "steered"),
+        "it knows one end, response.completed, and raises RuntimeError at response.incomplete",
+    )
+    connect = TestOpenAIResponses.connect
+
+    def read(self, client: Any) -> Iterator[Said]:
+        with client.responses.stream(model="m", input="hi") as events:
+            for event in events:
+                if event.type in ("error", "response.failed"):
+                    raise Failed(event)
+            response = events.get_final_response()
+        for index, item in enumerate(response.output):
+            yield from _whole(item, index)
+        yield from _closed(response)
+
+
+def _whole(item: Any, index: int) -> Iterator[Said]:
+    match item.type:
+        case "message":
+            yield TextDelta("".join(part.text for part in item.content))
+        case "reasoning":
+            yield ReasoningDelta("".join(part.text for part in item.summary))
+        case "function_call":
+            yield ToolCallDelta(index, item.call_id, item.name, item.arguments)
+
+
+def _closed(response: Any) -> Iterator[Said]:
+    if usage := response.usage:
+        cached = usage.input_tokens_details.cached_tokens
+        yield Usage(usage.input_tokens - cached, usage.output_tokens, cached)
+    details = response.incomplete_details
+    yield ended(details.reason if details else response.status)
