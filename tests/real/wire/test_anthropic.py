@@ -15,6 +15,7 @@ from tests.real.wire.reading import (
     PARAMETERS,
     TOOL,
     WHOLE,
+    EventsHaveTypes,
     NotWhole,
     ReadsBodies,
     Said,
@@ -36,7 +37,7 @@ _COUNTS = (
 )
 
 
-class TestAnthropicMessages(SpeaksTheFormat, unittest.TestCase):
+class TestAnthropicMessages(EventsHaveTypes, SpeaksTheFormat, unittest.TestCase):
     event_type = RawMessageStreamEvent
     wires = (AnthropicMessages(),)
     differs: ClassVar = dict.fromkeys(

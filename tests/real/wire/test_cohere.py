@@ -14,6 +14,7 @@ from tests.real.wire.reading import (
     KEY,
     PARAMETERS,
     TOOL,
+    EventsHaveTypes,
     Failed,
     Said,
     SpeaksTheFormat,
@@ -33,7 +34,7 @@ _REQUEST: Any = {
 }
 
 
-class TestCohereChat(SpeaksTheFormat, unittest.TestCase):
+class TestCohereChat(EventsHaveTypes, SpeaksTheFormat, unittest.TestCase):
     event_type = V2ChatStreamResponse
     wires = (CohereChat(),)
     differs: ClassVar = dict.fromkeys(

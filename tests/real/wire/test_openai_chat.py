@@ -15,6 +15,7 @@ from tests.real.wire.reading import (
     PARAMETERS,
     TOOL,
     WHOLE,
+    EventsHaveTypes,
     ReadsBodies,
     Said,
     SpeaksTheFormat,
@@ -27,7 +28,7 @@ INDEX_IS_IDENTITY = (
 _MESSAGES: Any = [{"role": "user", "content": "hi"}]
 
 
-class TestOpenAIChat(SpeaksTheFormat, unittest.TestCase):
+class TestOpenAIChat(EventsHaveTypes, SpeaksTheFormat, unittest.TestCase):
     event_type = ChatCompletionChunk
     wires = (OpenAIChat(), OpenAIChat(reasoning="reasoning_content"))
     differs: ClassVar = dict.fromkeys(

@@ -6,8 +6,6 @@ import unittest
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from openai.types.responses import ResponseStreamEvent
-
 from modeltest import ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.wire import OpenAIResponses
 from tests.real.openai_clients import openai
@@ -17,6 +15,7 @@ from tests.real.wire.reading import (
     PARAMETERS,
     TOOL,
     WHOLE,
+    EventsHaveTypes,
     Failed,
     ReadsBodies,
     Said,
@@ -25,8 +24,8 @@ from tests.real.wire.reading import (
 )
 
 
-class TestOpenAIResponses(SpeaksTheFormat, unittest.TestCase):
-    event_type = ResponseStreamEvent
+class TestOpenAIResponses(EventsHaveTypes, SpeaksTheFormat, unittest.TestCase):
+    event_type = openai.types.responses.ResponseStreamEvent
     wires = (OpenAIResponses(),)
 
     def connect(self, url: str) -> Any:
