@@ -7,6 +7,7 @@ carry `body`, and `status_code` where the provider answered with one.
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -14,14 +15,33 @@ from typing import Any
 import httpx2
 
 from docs.examples.http_errors import api_error, parse_retry_after
-from modeltest import ModelError, ProtocolError
+from modeltest import IncompleteResponseError, ModelError, ProtocolError
+
+_SETTLE_SECONDS = 0.1
 
 
 class SDKBody:
-    """The response beneath a package's stream, as `ChatStream` holds it."""
+    """The response beneath a package's stream, read past the package's own reader."""
 
     def __init__(self, response: httpx2.Response) -> None:
         self._response = response
+        self._chunks = response.iter_bytes()
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the bytes as they arrive. Raises IncompleteResponseError."""
+        try:
+            yield from self._chunks
+        except httpx2.HTTPError as error:
+            raise IncompleteResponseError(f"the connection broke: {error}") from error
+
+    def settle(self) -> None:
+        """Take the end of the body if it is there, so that the connection serves again."""
+        timer = threading.Timer(_SETTLE_SECONDS, self.wake)
+        timer.start()
+        with suppress(httpx2.HTTPError):
+            next(self._chunks, b"")
+        timer.cancel()
+        timer.join()
 
     def wake(self) -> None:
         """Let a thread that waits for bytes go on, as if the server had closed.
@@ -41,11 +61,7 @@ class SDKBody:
 
 @contextmanager
 def model_errors(secret: str) -> Iterator[None]:
-    """Raise whatever a package raises in the block as a `ModelError` that hides `secret`.
-
-    Whatever: besides their own errors the packages let others through, such as ValueError for an
-    event that is not JSON, and anthropic all of httpx2's once the response has begun.
-    """
+    """Raise whatever a package raises in the block as a `ModelError` that hides `secret`."""
     try:
         yield
     except (ModelError, ProtocolError):
@@ -59,10 +75,10 @@ def _model_error(error: Any, secret: str) -> ModelError:
     if status is None and body is None:
         # A package's "Connection error." says what happened in its cause.
         reason = error.__cause__ or error
-        return ModelError(f"the answer broke off: {type(reason).__name__}: {reason}")
+        return ModelError(f"no answer came: {type(reason).__name__}: {reason}")
     return api_error(
         body if isinstance(body, dict) else {"error": str(error)},
-        status=None if status == 200 else status,  # then it came inside the stream
+        status=status,
         retry_after=_retry_after(error),
         secret=secret,
     )

@@ -8,34 +8,17 @@ from collections.abc import Iterator
 
 try:
     import openai
-    from openai.types import CompletionUsage
-    from openai.types.chat import ChatCompletionChunk
-    from openai.types.chat.chat_completion_chunk import ChoiceDelta
 except ImportError as error:
     raise unittest.SkipTest("needs the openai package: install modeltest-kit[real]") from error
 
 from docs.examples.openai_chat_request import chat_request
 from docs.examples.openai_chat_stream import ChatStream
-from modeltest import (
-    Event,
-    Finish,
-    FinishReason,
-    IncompleteResponseError,
-    Request,
-    TextDelta,
-    ToolCallDelta,
-    Usage,
-)
+from docs.examples.openai_chat_turn import ChatTurn
+from docs.examples.read_turn import read_turn
+from modeltest import Event, Finish, FinishReason, Request, TextDelta
 from tests.real.careful import SDKBody, model_errors
 
 _MODEL = "gpt-5"
-
-_REASONS = {
-    "stop": FinishReason.STOP,
-    "length": FinishReason.LENGTH,
-    "tool_calls": FinishReason.TOOL_USE,
-    "content_filter": FinishReason.FILTERED,
-}
 
 
 class NaiveOpenAIModel:
@@ -57,7 +40,7 @@ class NaiveOpenAIModel:
 
 
 class CarefulOpenAIModel:
-    """Releases the response on every way out, and takes no answer without its end for one."""
+    """The package sends the request; its answer is read byte by byte, and always released."""
 
     def __init__(self, base_url: str, api_key: str) -> None:
         self._api_key = api_key
@@ -66,47 +49,6 @@ class CarefulOpenAIModel:
     def stream(self, request: Request) -> ChatStream:
         payload = json.loads(chat_request(_MODEL, request))
         with model_errors(self._api_key):
-            chunks = self._client.chat.completions.create(**payload)
-        return ChatStream(SDKBody(chunks.response), self._read(chunks))
-
-    def _read(self, chunks: openai.Stream[ChatCompletionChunk]) -> Iterator[Event]:
-        with model_errors(self._api_key):
-            yield from chat_events(chunks)
-
-
-def chat_events(chunks: openai.Stream[ChatCompletionChunk]) -> Iterator[Event]:
-    reason, usage = "", Usage()
-    for chunk in chunks:
-        if chunk.usage:
-            usage = _usage(chunk.usage)
-        for choice in chunk.choices:
-            yield from _content(choice.delta)
-            reason = choice.finish_reason or reason
-    if not reason:
-        # The package ends its loop the same way at [DONE] and at the end of a cut body.
-        raise IncompleteResponseError("the response ended before a finish_reason")
-    yield Finish(_REASONS.get(reason, reason), raw=reason, usage=usage)
-
-
-def _content(delta: ChoiceDelta) -> Iterator[Event]:
-    if text := delta.content or delta.refusal:
-        yield TextDelta(text)
-    for call in delta.tool_calls or ():
-        function = call.function
-        yield ToolCallDelta(
-            call.index,
-            id=call.id or "",
-            name=(function and function.name) or "",
-            arguments=(function and function.arguments) or "",
-        )
-
-
-def _usage(usage: CompletionUsage) -> Usage:
-    details = usage.prompt_tokens_details
-    cached = (details and details.cached_tokens) or 0
-    return Usage(
-        # prompt_tokens includes what the cache gave; the neutral counts are disjoint.
-        input_tokens=usage.prompt_tokens - cached,
-        output_tokens=usage.completion_tokens,
-        cache_read_tokens=cached,
-    )
+            response = self._client.chat.completions.create(**payload).response
+        body = SDKBody(response)
+        return ChatStream(body, read_turn(body, ChatTurn(secret=self._api_key)))

@@ -1,14 +1,13 @@
 """The contract on the anthropic package: Messages, streamed."""
 
-import json
 from typing import ClassVar
 
 from modeltest import ModelContractTestCase, OwnTransport
+from modeltest.wire import AnthropicMessages
 from tests.real.anthropic_clients import (
     CarefulAnthropicModel,
     NaiveAnthropicModel,
     anthropic,
-    message_events,
 )
 
 ENDS_ALIKE = (
@@ -28,18 +27,11 @@ UNTRANSLATED = (
 
 class AnthropicTestCase(ModelContractTestCase, abstract=True):
     transport = OwnTransport()
+    wire = AnthropicMessages()
     adapter: type[NaiveAnthropicModel | CarefulAnthropicModel]
 
     def new_model(self, base_url: str, client: None) -> NaiveAnthropicModel | CarefulAnthropicModel:
         return self.adapter(base_url, self.api_key)
-
-    def event(self, i: int) -> str:
-        data = {
-            "type": "content_block_delta",
-            "index": 0,
-            "delta": {"type": "text_delta", "text": f"word{i} "},
-        }
-        return f"event: content_block_delta\ndata: {json.dumps(data)}\n\n"
 
 
 class TestNaiveAnthropic(AnthropicTestCase):
@@ -62,5 +54,5 @@ class TestNaiveAnthropic(AnthropicTestCase):
 class TestCarefulAnthropic(AnthropicTestCase):
     title = "anthropic, careful"
     adapter = CarefulAnthropicModel
-    code = (CarefulAnthropicModel, message_events)
+    code = (CarefulAnthropicModel,)
     strict = True

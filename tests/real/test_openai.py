@@ -1,13 +1,12 @@
 """The contract on the openai package: Chat Completions, streamed."""
 
-import json
 from typing import ClassVar
 
 from modeltest import ModelContractTestCase, OwnTransport
+from modeltest.wire import OpenAIChat
 from tests.real.openai_clients import (
     CarefulOpenAIModel,
     NaiveOpenAIModel,
-    chat_events,
     openai,
 )
 
@@ -28,20 +27,11 @@ GZIP_ENDS_ALIKE = (
 
 class OpenAITestCase(ModelContractTestCase, abstract=True):
     transport = OwnTransport()
+    wire = OpenAIChat()
     adapter: type[NaiveOpenAIModel | CarefulOpenAIModel]
 
     def new_model(self, base_url: str, client: None) -> NaiveOpenAIModel | CarefulOpenAIModel:
         return self.adapter(base_url, self.api_key)
-
-    def event(self, i: int) -> str:
-        chunk = {
-            "id": "chatcmpl-1",
-            "object": "chat.completion.chunk",
-            "created": 1,
-            "model": "gpt-5",
-            "choices": [{"index": 0, "delta": {"content": f"word{i} "}, "finish_reason": None}],
-        }
-        return f"data: {json.dumps(chunk)}\n\n"
 
 
 class TestNaiveOpenAI(OpenAITestCase):
@@ -66,5 +56,5 @@ class TestNaiveOpenAI(OpenAITestCase):
 class TestCarefulOpenAI(OpenAITestCase):
     title = "openai, careful"
     adapter = CarefulOpenAIModel
-    code = (CarefulOpenAIModel, chat_events)
+    code = (CarefulOpenAIModel,)
     strict = True

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from modeltest import ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.wire import AnthropicMessages
-from tests.real.anthropic_clients import RawMessageStreamEvent, anthropic
+from tests.real.anthropic_clients import anthropic
 from tests.real.wire.reading import (
     CALLED,
     KEY,
@@ -38,7 +38,7 @@ _COUNTS = (
 
 
 class TestAnthropicMessages(EventsHaveTypes, SpeaksTheFormat, unittest.TestCase):
-    event_type = RawMessageStreamEvent
+    event_type = anthropic.types.RawMessageStreamEvent
     wires = (AnthropicMessages(),)
     differs: ClassVar = dict.fromkeys(
         (

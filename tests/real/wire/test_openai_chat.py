@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from modeltest import ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.wire import OpenAIChat
-from tests.real.openai_clients import ChatCompletionChunk, openai
+from tests.real.openai_clients import openai
 from tests.real.wire.reading import (
     CALLED,
     KEY,
@@ -29,7 +29,7 @@ _MESSAGES: Any = [{"role": "user", "content": "hi"}]
 
 
 class TestOpenAIChat(EventsHaveTypes, SpeaksTheFormat, unittest.TestCase):
-    event_type = ChatCompletionChunk
+    event_type = openai.types.chat.ChatCompletionChunk
     wires = (OpenAIChat(), OpenAIChat(reasoning="reasoning_content"))
     differs: ClassVar = dict.fromkeys(
         (
