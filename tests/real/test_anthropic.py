@@ -9,19 +9,32 @@ from tests.real.anthropic_clients import (
     NaiveAnthropicModel,
     anthropic,
 )
+from tests.real.naive import (
+    BOM_IS_READ,
+    BROKEN_OFF,
+    CUT_CLEANLY,
+    NO_REASON,
+    NOT_UTF8,
+    TUTORIAL,
+    gzip_ends_alike,
+    untranslated,
+)
 
 ENDS_ALIKE = (
     "the package's `text_stream` ends alike after message_stop and where the body ends, however "
     "early (an event without its blank line is dropped), and the wrapper then yields its Finish"
 )
-GZIP_ENDS_ALIKE = (
-    "the package asks for gzip, and httpx2 hands out what a cut gzip body holds without an error; "
-    "the wrapper then yields its Finish"
+NOT_AN_ANTHROPIC_ERROR = (
+    "what is no JSON, or no event, raises JSONDecodeError, UnicodeDecodeError or AttributeError: "
+    "none is an AnthropicError"
 )
-UNTRANSLATED = (
-    "once the response has begun, the package lets the errors of its HTTP library through as they "
-    "are: httpx2.RemoteProtocolError and httpx2.ReadError are no AnthropicError, which a caller "
-    "would catch (anthropic-sdk-python issue 1919)"
+ONE_KIND_OF_LINE_END = (
+    "the package ends an event only at two line ends of the same kind: where they are mixed, "
+    "it waits for more"
+)
+REPAIRED = (
+    "the package's helper reads arguments as far as they are JSON, and drops the rest; only what "
+    "is no JSON from the start raises, ValueError, without the tool's name"
 )
 
 
@@ -40,14 +53,20 @@ class TestNaiveAnthropic(AnthropicTestCase):
     code = (NaiveAnthropicModel,)
     model_error = anthropic.AnthropicError
     expected_failures: ClassVar = {
-        "truncation/clean": ENDS_ALIKE,
-        "truncation/close-delimited": ENDS_ALIKE,
-        "truncation/empty": ENDS_ALIKE,
-        "truncation/mid-event": ENDS_ALIKE,
-        "truncation/gzip": GZIP_ENDS_ALIKE,
-        "truncation/closed": UNTRANSLATED,
-        "truncation/reset": UNTRANSLATED,
-        "truncation/short": UNTRANSLATED,
+        **TUTORIAL,
+        "finish/after": NO_REASON,
+        "calls/invalid": REPAIRED,
+        **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
+        "truncation/gzip": gzip_ends_alike("httpx2"),
+        **dict.fromkeys(
+            BROKEN_OFF,
+            f"{untranslated('httpx2', 'AnthropicError')} (anthropic-sdk-python issue 1919)",
+        ),
+        "framing/line-ends": ONE_KIND_OF_LINE_END,
+        "framing/malformed": NOT_AN_ANTHROPIC_ERROR,
+        "framing/any-bytes": NOT_AN_ANTHROPIC_ERROR,
+        "framing/invalid-utf8": NOT_UTF8,
+        "framing/bom": BOM_IS_READ,
     }
 
 

@@ -4,6 +4,14 @@ from typing import ClassVar
 
 from modeltest import ModelContractTestCase, OwnTransport
 from modeltest.wire import OpenAIChat
+from tests.real.naive import (
+    BOM_IS_READ,
+    CUT_CLEANLY,
+    LEFT,
+    NOT_UTF8,
+    OPENAI_SHAPED,
+    gzip_ends_alike,
+)
 from tests.real.openai_clients import (
     CarefulOpenAIModel,
     NaiveOpenAIModel,
@@ -19,9 +27,9 @@ ENDS_ALIKE = (
     "the package's loop ends alike at [DONE] and where the body ends, however early (an event "
     "without its blank line is dropped), and the wrapper then yields its Finish"
 )
-GZIP_ENDS_ALIKE = (
-    "the package asks for gzip, and httpx2 hands out what a cut gzip body holds without an error; "
-    "the wrapper then yields its Finish"
+NOT_AN_OPENAI_ERROR = (
+    "an event that is no JSON raises JSONDecodeError, and `data: null` gives a chunk that is "
+    "None: neither is an OpenAIError"
 )
 
 
@@ -40,16 +48,15 @@ class TestNaiveOpenAI(OpenAITestCase):
     code = (NaiveOpenAIModel,)
     model_error = openai.OpenAIError
     expected_failures: ClassVar = {
-        "release/break": KEPT_BY_A_CYCLE,
-        "release/close": KEPT_BY_A_CYCLE,
-        "release/with": KEPT_BY_A_CYCLE,
-        "release/consumer-error": KEPT_BY_A_CYCLE,
-        "release/nothing-left": KEPT_BY_A_CYCLE,
-        "truncation/clean": ENDS_ALIKE,
-        "truncation/close-delimited": ENDS_ALIKE,
-        "truncation/empty": ENDS_ALIKE,
-        "truncation/mid-event": ENDS_ALIKE,
-        "truncation/gzip": GZIP_ENDS_ALIKE,
+        **dict.fromkeys(LEFT, KEPT_BY_A_CYCLE),
+        **OPENAI_SHAPED,
+        **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
+        "truncation/gzip": gzip_ends_alike("httpx2"),
+        "framing/malformed": NOT_AN_OPENAI_ERROR,
+        "framing/any-bytes": NOT_AN_OPENAI_ERROR,
+        "framing/empty-data": NOT_AN_OPENAI_ERROR,
+        "framing/invalid-utf8": NOT_UTF8,
+        "framing/bom": BOM_IS_READ,
     }
 
 

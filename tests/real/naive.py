@@ -1,0 +1,110 @@
+"""What the naive adapters have in common: the tutorial's loop, and what it leaves undone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from modeltest import ModelContractTestCase, OwnTransport
+
+TEXT_ALONE = (
+    "the loop reads text alone: a tool call is dropped without a word, be it whole, cut or "
+    "broken, and the turn that asks for it ends as an ordinary answer"
+)
+NO_REASON = (
+    "the loop looks at no finish reason: whatever ended the answer, the wrapper says stop, and "
+    "what comes after the end is more text to it"
+)
+NO_COUNTS = "the loop reads no token counts"
+
+TUTORIAL: Mapping[str, str] = {
+    "truncation/arguments": TEXT_ALONE,
+    "finish/reasons": NO_REASON,
+    "finish/unknown": NO_REASON,
+    "finish/usage": NO_COUNTS,
+    "calls/parallel": TEXT_ALONE,
+    "calls/empty": TEXT_ALONE,
+    "calls/reason": TEXT_ALONE,
+    "calls/large": TEXT_ALONE,
+}
+"""What every such loop fails, whatever the package."""
+
+OPENAI_SHAPED: Mapping[str, str] = {
+    **TUTORIAL,
+    "finish/after": NO_REASON,
+    "finish/with-content": TEXT_ALONE,
+    "calls/index": TEXT_ALONE,
+    "calls/identity": TEXT_ALONE,
+    "calls/invalid": TEXT_ALONE,
+}
+"""The same, where calls come in fragments beside the text."""
+
+LEFT = (
+    "release/break",
+    "release/close",
+    "release/with",
+    "release/consumer-error",
+    "release/nothing-left",
+)
+"""Checks that leave a loop early."""
+
+CUT_CLEANLY = (
+    "truncation/clean",
+    "truncation/close-delimited",
+    "truncation/empty",
+    "truncation/mid-event",
+    "truncation/boundaries",
+    "truncation/prefix",
+)
+"""Checks whose bodies end early without an error below."""
+
+BROKEN_OFF = ("truncation/closed", "truncation/reset", "truncation/short")
+"""Checks whose connections break."""
+
+BOM_IS_READ = (
+    "the package takes a byte order mark for part of the first line, which then is no `data:` "
+    "line; the event is lost"
+)
+NOT_UTF8 = (
+    "a byte that is no UTF-8 raises UnicodeDecodeError, which is none of the package's errors"
+)
+
+
+KEPT_BY_A_CYCLE = (
+    "whoever leaves the loop drops the package's stream without closing it, and the stream and "
+    "its generator refer to each other: the connection stays open until Python's cyclic garbage "
+    "collector comes by"
+)
+MAY_HANG = (
+    "it may hang for good: the collector closes a dropped response on a thread that is inside "
+    "httpcore 1.0.9's connection pool, and waits for the lock that this thread holds"
+)
+
+
+def untranslated(library: str, error: str) -> str:
+    """Return why a broken connection is no error of the package's."""
+    return (
+        "once the response has begun, the package lets the errors of its HTTP library through as "
+        f"they are: {library}.RemoteProtocolError and {library}.ReadError are no {error}, which a "
+        "caller would catch"
+    )
+
+
+def gzip_ends_alike(library: str) -> str:
+    """Return why a cut gzip body is taken for a whole one."""
+    return (
+        f"the package asks for gzip, and {library} hands out what a cut gzip body holds without an "
+        "error; the wrapper then yields its Finish"
+    )
+
+
+class NaiveTestCase(ModelContractTestCase, abstract=True):
+    """A naive adapter, which brings its own client; its package's log is kept quiet."""
+
+    transport = OwnTransport()
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        logging.disable(logging.CRITICAL)
+        cls.addClassCleanup(logging.disable, logging.NOTSET)

@@ -1,0 +1,89 @@
+"""The contract on the groq package: chat completions, streamed."""
+
+from __future__ import annotations
+
+import unittest
+from collections.abc import Iterator
+from typing import ClassVar
+
+from modeltest import Event, Finish, FinishReason, Request, TextDelta
+from modeltest.wire import OpenAIChat
+from tests.real.naive import (
+    BOM_IS_READ,
+    BROKEN_OFF,
+    CUT_CLEANLY,
+    KEPT_BY_A_CYCLE,
+    LEFT,
+    MAY_HANG,
+    NOT_UTF8,
+    OPENAI_SHAPED,
+    NaiveTestCase,
+    gzip_ends_alike,
+    untranslated,
+)
+
+try:
+    import groq
+except ImportError as error:
+    raise unittest.SkipTest("needs groq: install modeltest-kit[real]") from error
+
+ENDS_ALIKE = (
+    "the package's loop ends alike at [DONE] and where the body ends, however early, and the "
+    "wrapper then yields its Finish"
+)
+ONE_KIND_OF_LINE_END = (
+    "the package ends an event only at two line ends of the same kind: where they are mixed, "
+    "it waits for more"
+)
+NAMED_EVENTS = (
+    "an event with a name, such as `event: message`, comes wrapped in another object, whose "
+    "`choices` are None: its text is lost"
+)
+NOT_A_GROQ_ERROR = (
+    "an event that is no JSON raises JSONDecodeError, and `data: null` gives a chunk that is "
+    "None: neither is a GroqError"
+)
+
+
+class NaiveGroqModel:
+    """The loop of every tutorial; its errors are the package's own."""
+
+    def __init__(self, base_url: str, api_key: str) -> None:
+        self.client = groq.Groq(base_url=base_url, api_key=api_key, max_retries=0)
+
+    def stream(self, request: Request) -> Iterator[Event]:
+        response = self.client.chat.completions.create(
+            model="llama-3.3-70b-versatile",
+            messages=[{"role": m.role, "content": m.text} for m in request.messages],
+            stream=True,
+        )
+        for chunk in response:
+            if chunk.choices and chunk.choices[0].delta.content:
+                yield TextDelta(chunk.choices[0].delta.content)
+        yield Finish(FinishReason.STOP)
+
+
+class TestNaiveGroq(NaiveTestCase):
+    title = "groq, naive"
+    adapter = NaiveGroqModel
+    code = (NaiveGroqModel,)
+    wire = OpenAIChat()
+    model_error = groq.GroqError
+    expected_failures: ClassVar = {
+        **dict.fromkeys(LEFT, KEPT_BY_A_CYCLE),
+        **OPENAI_SHAPED,
+        **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
+        "truncation/gzip": gzip_ends_alike("httpx"),
+        **dict.fromkeys(BROKEN_OFF, untranslated("httpx", "GroqError")),
+        "framing/line-ends": ONE_KIND_OF_LINE_END,
+        "framing/fields": NAMED_EVENTS,
+        "framing/malformed": NOT_A_GROQ_ERROR,
+        "framing/any-bytes": NOT_A_GROQ_ERROR,
+        "framing/empty-data": NOT_A_GROQ_ERROR,
+        "framing/invalid-utf8": NOT_UTF8,
+        "framing/bom": BOM_IS_READ,
+    }
+    skips: ClassVar = {"release/many": MAY_HANG}
+
+    def new_model(self, base_url: str, client: None) -> NaiveGroqModel:
+        return NaiveGroqModel(base_url, self.api_key)
