@@ -13,7 +13,20 @@ from typing import Any
 import modeltest
 from modeltest.checks import ALL, Outcome, Status
 
-PACKAGES = ("openai", "anthropic", "httpx2")
+PACKAGES = (
+    "openai",
+    "anthropic",
+    "google-genai",
+    "mistralai",
+    "cohere",
+    "ollama",
+    "groq",
+    "huggingface_hub",
+    "litellm",
+    "httpx2",
+    "httpx",
+    "httpcore",
+)
 
 _WORDS = {
     Status.PASSED: "passes",
@@ -22,6 +35,7 @@ _WORDS = {
     Status.SKIPPED: "skipped",
 }
 _WIDTH = 96
+_LONGEST = 400
 
 INTRODUCTION = """\
 # What published clients do
@@ -30,19 +44,21 @@ INTRODUCTION = """\
 
 Most adapters do not speak HTTP themselves: they wrap a provider's own package. An adapter here has
 one method, `stream(request)`, which yields a `TextDelta` for each piece of the answer and at last a
-`Finish`: the promise that the answer is whole. Of each package there are two such adapters:
+`Finish`: the promise that the answer is whole. There are two kinds of such adapters:
 
-- a *naive* one, the loop that every tutorial shows. What it fails is what the package leaves to
-  whoever uses it;
-- a *careful* one, which does what it takes. It shows that the contract can be kept with the
-  package as it is.
+- a *naive* one for each package, the loop that every tutorial shows. What it fails is what the
+  package leaves to whoever uses it: some of it every loop of this kind fails, since it reads text
+  and nothing else; the rest is the package's own;
+- a *careful* one for two of them, which does what it takes. It shows that the contract can be kept
+  with the package as it is.
 
 No provider and no key are involved: each check plays one situation from a server on loopback that
 answers as the provider would, and [the contract](contract.md) says what has to happen then. The
 naive adapters may fail with the errors of their package, the careful ones raise this kit's.
 
 The adapters, and the reasons given below, are in `tests/real/`; `tox run -e real` runs them again,
-and notices what a newer package does otherwise.
+and notices what a newer package does otherwise. The bodies that the server sends are those of the
+kit's wire formats; that each means what the format claims is tested there with the same packages.
 
 {versions}
 ## At a glance
@@ -59,14 +75,21 @@ Nothing here depends on the provider, and little on the package:
 - Close the response on every way out: at the end, on an error, on `close()`, and when the stream
   is dropped without ever being read. A stream object does that; `ChatStream` is one of [the
   examples](writing-an-adapter.md).
-- Give a Finish only for the provider's own end of turn. Neither package tells a whole answer from
-  one that was cut.
+- Give a Finish only for the provider's own end of turn. But for one, no package tells a whole
+  answer from one that was cut, and that one misses the answer that was cut before it began.
+- Read the bytes with a reader that was tested. Each package has its own, and each stumbles over
+  something that server-sent events allow: a byte order mark, empty data, mixed line ends, a name
+  on the event. Both careful adapters let the package send the request, and read the response
+  beneath its stream themselves.
 - Wake a read that waits for the provider, by shutting its socket down. The packages' own `close()`,
   called from another thread, returns, and neither the reader nor the server notices. As long as
   the headers have not come there is no stream, and nothing to take hold of: only the package's
   `timeout` ends that wait.
-- Raise one family of errors. The packages let others through, such as ValueError for an event that
-  is not JSON.
+- Raise one family of errors. The packages let others through: their HTTP library's where the
+  connection breaks, and ValueError for an event that is not JSON.
+- Know what else a package sends. litellm fetches a list of prices when it is imported, unless
+  `LITELLM_LOCAL_MODEL_COST_MAP` is set; huggingface_hub once a day a list of agents that may be
+  running it, unless `HF_HUB_DISABLE_TELEMETRY` is. Both are set here.
 
 Both careful adapters use this:
 
@@ -187,10 +210,11 @@ def _section(client: Client, clients: Sequence[Client]) -> Iterator[str]:
 
 
 def _explained(reason: str, outcomes: Sequence[Outcome]) -> str:
+    """Return a reason, all that fails for it, and the first failure in full."""
     names = ", ".join(outcome.check.id for outcome in outcomes)
-    texts = "\n\n".join(shortened(outcome.text) for outcome in outcomes)
+    text = shortened(outcomes[0].text)
     explanation = _filled(f"{reason[0].upper()}{reason[1:]}.")
-    return f"### {names}\n\n{explanation}\n```text\n{texts}\n```\n"
+    return f"### {names}\n\n{explanation}\n```text\n{text}\n```\n"
 
 
 def _filled(sentence: str) -> str:
@@ -198,15 +222,22 @@ def _filled(sentence: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a failure text without its fix, and with the first of its cases only."""
-    lines = [line for line in text.splitlines() if not line.startswith("  fix ")]
+    """Return the start of a failure text: its first case, and of the evidence what is short."""
+    lines = [line for line in text.splitlines() if _is_told(line)]
     cases = [number for number, line in enumerate(lines) if line.startswith("- ")]
     if len(cases) > 1:
         lines = [*lines[: cases[1]], "- …"]
     return "\n".join(map(_wrapped, lines))
 
 
+def _is_told(line: str) -> bool:
+    # The rest is of use to whoever mends an adapter: bytes, stacks with paths, advice.
+    label = re.match(r"  (\w*)", line)
+    return label is None or label[1] in ("server", "expected", "got")
+
+
 def _wrapped(line: str) -> str:
+    line = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
     label = re.match(r"  \w+ +|- ", line)
     return textwrap.fill(
         line,

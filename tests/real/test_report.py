@@ -62,6 +62,10 @@ class TestShortened(unittest.TestCase):
         text = "release/break: still open.\n  server   sent 1 event\n  fix      close it"
         self.assertEqual(shortened(text), "release/break: still open.\n  server   sent 1 event")
 
+    def test_bytes_and_stacks_are_left_out(self) -> None:
+        text = "x/y: no.\n  stack    a.py:1 in f: g()\n           b.py:2 in g: h()\n  wire     b''"
+        self.assertEqual(shortened(text), "x/y: no.")
+
     def test_first_case_stands_for_all(self) -> None:
         text = "x/y: 2 of 2 cases fail.\n- one: no.\n  server   saw it\n- two: no.\n  fix      do"
         self.assertEqual(
