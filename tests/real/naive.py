@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 
 from modeltest import ModelContractTestCase, OwnTransport
+from tests.real.quick import quick_and_quiet
 
 TEXT_ALONE = (
     "the loop reads text alone: a tool call is dropped without a word, be it whole, cut or "
@@ -98,13 +98,12 @@ def gzip_ends_alike(library: str) -> str:
     )
 
 
-class NaiveTestCase(ModelContractTestCase, abstract=True):
-    """A naive adapter, which brings its own client; its package's log is kept quiet."""
+class PackageTestCase(ModelContractTestCase, abstract=True):
+    """An adapter that brings its own client: a package's."""
 
     transport = OwnTransport()
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        logging.disable(logging.CRITICAL)
-        cls.addClassCleanup(logging.disable, logging.NOTSET)
+        cls.enterClassContext(quick_and_quiet())

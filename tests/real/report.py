@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 import unittest
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 from modeltest.checks import ALL, Outcome, Status, run
 from modeltest.set_up import subject_of
 from tests.real.page import Client, page, table, verdicts
+from tests.real.quick import quick_and_quiet
 
 PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
 
@@ -40,9 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.real.report", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare with the page")
     options = parser.parse_args(arguments)
-    logging.disable(logging.CRITICAL)  # some packages tell there what they leave out
     try:
-        clients = [judged(name) for name in CASES]
+        with quick_and_quiet():
+            clients = [judged(name) for name in CASES]
     except unittest.SkipTest as missing:
         return _say(f"no run: {missing}", status=2)
     if not options.check:

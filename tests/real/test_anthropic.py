@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from modeltest import ModelContractTestCase, OwnTransport
 from modeltest.wire import AnthropicMessages
 from tests.real.anthropic_clients import (
     CarefulAnthropicModel,
@@ -16,6 +15,7 @@ from tests.real.naive import (
     NO_REASON,
     NOT_UTF8,
     TUTORIAL,
+    PackageTestCase,
     gzip_ends_alike,
     untranslated,
 )
@@ -38,8 +38,7 @@ REPAIRED = (
 )
 
 
-class AnthropicTestCase(ModelContractTestCase, abstract=True):
-    transport = OwnTransport()
+class AnthropicTestCase(PackageTestCase, abstract=True):
     wire = AnthropicMessages()
     adapter: type[NaiveAnthropicModel | CarefulAnthropicModel]
 

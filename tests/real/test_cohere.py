@@ -13,7 +13,7 @@ from tests.real.naive import (
     CUT_CLEANLY,
     TEXT_ALONE,
     TUTORIAL,
-    NaiveTestCase,
+    PackageTestCase,
     gzip_ends_alike,
     untranslated,
 )
@@ -51,7 +51,7 @@ class NaiveCohereModel:
         yield Finish(FinishReason.STOP)
 
 
-class TestNaiveCohere(NaiveTestCase):
+class TestNaiveCohere(PackageTestCase):
     title = "cohere, naive"
     adapter = NaiveCohereModel
     code = (NaiveCohereModel,)

@@ -14,7 +14,7 @@ from tests.real.naive import (
     NO_REASON,
     TEXT_ALONE,
     TUTORIAL,
-    NaiveTestCase,
+    PackageTestCase,
     gzip_ends_alike,
     untranslated,
 )
@@ -63,7 +63,7 @@ class NaiveGenAIModel:
         yield Finish(FinishReason.STOP)
 
 
-class TestNaiveGenAI(NaiveTestCase):
+class TestNaiveGenAI(PackageTestCase):
     title = "google-genai, naive"
     adapter = NaiveGenAIModel
     code = (NaiveGenAIModel,)

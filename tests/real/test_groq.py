@@ -17,7 +17,7 @@ from tests.real.naive import (
     MAY_HANG,
     NOT_UTF8,
     OPENAI_SHAPED,
-    NaiveTestCase,
+    PackageTestCase,
     gzip_ends_alike,
     untranslated,
 )
@@ -63,7 +63,7 @@ class NaiveGroqModel:
         yield Finish(FinishReason.STOP)
 
 
-class TestNaiveGroq(NaiveTestCase):
+class TestNaiveGroq(PackageTestCase):
     title = "groq, naive"
     adapter = NaiveGroqModel
     code = (NaiveGroqModel,)

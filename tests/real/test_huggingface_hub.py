@@ -13,7 +13,7 @@ from tests.real.naive import (
     BROKEN_OFF,
     CUT_CLEANLY,
     OPENAI_SHAPED,
-    NaiveTestCase,
+    PackageTestCase,
     gzip_ends_alike,
     untranslated,
 )
@@ -56,7 +56,7 @@ class NaiveHuggingFaceModel:
         yield Finish(FinishReason.STOP)
 
 
-class TestNaiveHuggingFace(NaiveTestCase):
+class TestNaiveHuggingFace(PackageTestCase):
     title = "huggingface_hub, naive"
     adapter = NaiveHuggingFaceModel
     code = (NaiveHuggingFaceModel,)

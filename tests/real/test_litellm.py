@@ -14,7 +14,7 @@ from tests.real.naive import (
     LEFT,
     MAY_HANG,
     OPENAI_SHAPED,
-    NaiveTestCase,
+    PackageTestCase,
 )
 
 try:
@@ -59,7 +59,7 @@ class NaiveLiteLLMModel:
         yield Finish(FinishReason.STOP)
 
 
-class TestNaiveLiteLLM(NaiveTestCase):
+class TestNaiveLiteLLM(PackageTestCase):
     title = "litellm, naive"
     adapter = NaiveLiteLLMModel
     code = (NaiveLiteLLMModel,)

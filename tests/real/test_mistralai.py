@@ -15,7 +15,7 @@ from tests.real.naive import (
     NOT_UTF8,
     TEXT_ALONE,
     TUTORIAL,
-    NaiveTestCase,
+    PackageTestCase,
     gzip_ends_alike,
     untranslated,
 )
@@ -50,7 +50,7 @@ class NaiveMistralModel:
         yield Finish(FinishReason.STOP)
 
 
-class TestNaiveMistral(NaiveTestCase):
+class TestNaiveMistral(PackageTestCase):
     title = "mistralai, naive"
     adapter = NaiveMistralModel
     code = (NaiveMistralModel,)

@@ -13,7 +13,7 @@ from tests.real.naive import (
     CUT_CLEANLY,
     TEXT_ALONE,
     TUTORIAL,
-    NaiveTestCase,
+    PackageTestCase,
     gzip_ends_alike,
     untranslated,
 )
@@ -55,7 +55,7 @@ class NaiveOllamaModel:
         yield Finish(FinishReason.STOP)
 
 
-class TestNaiveOllama(NaiveTestCase):
+class TestNaiveOllama(PackageTestCase):
     title = "ollama, naive"
     adapter = NaiveOllamaModel
     code = (NaiveOllamaModel,)

@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from modeltest import ModelContractTestCase, OwnTransport
 from modeltest.wire import OpenAIChat
 from tests.real.naive import (
     BOM_IS_READ,
@@ -10,6 +9,7 @@ from tests.real.naive import (
     LEFT,
     NOT_UTF8,
     OPENAI_SHAPED,
+    PackageTestCase,
     gzip_ends_alike,
 )
 from tests.real.openai_clients import (
@@ -33,8 +33,7 @@ NOT_AN_OPENAI_ERROR = (
 )
 
 
-class OpenAITestCase(ModelContractTestCase, abstract=True):
-    transport = OwnTransport()
+class OpenAITestCase(PackageTestCase, abstract=True):
     wire = OpenAIChat()
     adapter: type[NaiveOpenAIModel | CarefulOpenAIModel]
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from modeltest import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.backend import Backend, Framing, Response, Send
 from modeltest.wire import Body, CannotSpell, ErrorResponse, Role, WireFormat
+from tests.real.quick import quick_and_quiet
 from tests.wire.formats import CASES, meaning
 
 WHOLE = (
@@ -78,6 +79,11 @@ class ReadsBodies:
 
     drops_call_ids: ClassVar[str] = ""
     """Why the package does not hand out the ids of calls, if so. None may then come."""
+
+    @classmethod
+    def setUpClass(cls: Any) -> None:
+        super().setUpClass()
+        cls.enterClassContext(quick_and_quiet())
 
     def connect(self, url: str) -> Any:
         """Return the package's client, pointed at `url`; it tries nothing twice."""

@@ -30,6 +30,7 @@ class TestBedrockConverse(SpeaksTheFormat, unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
+        super().setUpClass()
         cls.session = (
             botocore.session.get_session()
         )  # it reads files that are large, and keeps them

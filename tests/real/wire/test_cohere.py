@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import unittest
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -41,11 +40,6 @@ class TestCohereChat(EventsHaveTypes, SpeaksTheFormat, unittest.TestCase):
         ("broken JSON between good events", "broken JSON as the last text"),
         "an event that is no JSON is skipped, with a line in the log",
     )
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        logging.disable(logging.WARNING)
-        cls.addClassCleanup(logging.disable, logging.NOTSET)
 
     def connect(self, url: str) -> cohere.ClientV2:
         return cohere.ClientV2(api_key=KEY, base_url=url)
