@@ -14,6 +14,7 @@ from tests.real.naive import (
     CUT_CLEANLY,
     NO_REASON,
     NOT_UTF8,
+    TEXT_ALONE,
     TUTORIAL,
     PackageTestCase,
     gzip_ends_alike,
@@ -32,9 +33,9 @@ ONE_KIND_OF_LINE_END = (
     "the package ends an event only at two line ends of the same kind: where they are mixed, "
     "it waits for more"
 )
-REPAIRED = (
-    "the package's helper reads arguments as far as they are JSON, and drops the rest; only what "
-    "is no JSON from the start raises, ValueError, without the tool's name"
+NAMELESS = (
+    f"{TEXT_ALONE}; where its arguments are no JSON from the start, the package's helper raises "
+    "ValueError, without the tool's name"
 )
 
 
@@ -54,7 +55,7 @@ class TestNaiveAnthropic(AnthropicTestCase):
     expected_failures: ClassVar = {
         **TUTORIAL,
         "finish/after": NO_REASON,
-        "calls/invalid": REPAIRED,
+        "calls/invalid": NAMELESS,
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
         "truncation/gzip": gzip_ends_alike("httpx2"),
         **dict.fromkeys(

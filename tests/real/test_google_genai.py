@@ -27,7 +27,8 @@ except ImportError as error:
 
 ENDS_ALIKE = (
     "the package's loop ends where the body does, however early; only a candidate's finish_reason "
-    "would tell, and the wrapper yields its Finish without one"
+    "would tell, and the wrapper yields its Finish without one. Half an event raises "
+    "UnknownApiResponseError, which is no APIError"
 )
 CR_IS_HELD = (
     "the package keeps a CR back until it sees whether an LF follows: an event whose lines end "
