@@ -93,3 +93,27 @@ class ReadsOnWhenCancelled(AsyncParrot):
                         yield event
             except asyncio.CancelledError:
                 continue
+
+
+class SwallowsItsCancellation(AsyncParrot):
+    """Ends quietly when its task is cancelled: the agent runs on with half an answer."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        try:
+            async with aclosing(super().stream(request)) as events:
+                async for event in events:
+                    yield event
+        except asyncio.CancelledError:
+            return
+
+
+class TakesItsCancellationForAnError(AsyncParrot):
+    """A cancelled task looks like a provider that failed, and is tried again."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        try:
+            async with aclosing(super().stream(request)) as events:
+                async for event in events:
+                    yield event
+        except asyncio.CancelledError as error:
+            raise ModelError("cancelled") from error

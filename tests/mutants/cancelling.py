@@ -66,3 +66,13 @@ class FinishesWhenCancelled(CancellableParrot):
         yield from super().stream(request, cancel)
         if cancel is not None and cancel.cancelled:
             yield Finish("stop")
+
+
+class StaysWithTheToken(CancellableParrot):
+    """The caller's token keeps the stream, and the caller keeps the token."""
+
+    def stream(self, request: Request, cancel: CancelToken | None = None) -> Iterable[Event]:
+        events = super().stream(request, cancel)
+        if cancel is not None:
+            cancel.add_callback(lambda: events)
+        return events

@@ -253,3 +253,32 @@ class CannotBeClosed(Parrot):
 
     def counted(self, item: Event) -> Event:
         return item
+
+
+class KeepsAPlaceAfterARefusal(Parrot):
+    """At most eight streams; one that was refused keeps its place."""
+
+    def __init__(self, base_url: str, session: requests.Session) -> None:
+        super().__init__(base_url, session)
+        self.places = threading.BoundedSemaphore(8)
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        self.places.acquire()
+        with self.ask(request) as response:
+            try:
+                yield from self.read(response.raw)
+            finally:
+                self.places.release()
+
+
+class WatchesRefusals(Parrot):
+    """A thread beside each stream, which nobody ends when the provider refuses."""
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        over = threading.Event()
+        threading.Thread(target=over.wait, args=[30.0], daemon=True).start()
+        with self.ask(request) as response:
+            try:
+                yield from self.read(response.raw)
+            finally:
+                over.set()

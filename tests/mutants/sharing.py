@@ -136,3 +136,18 @@ class OneAtATime(Parrot):
     def stream(self, request: Request) -> Iterable[Event]:
         with self.lock:
             yield from super().stream(request)
+
+
+class KeepsItsDecoderByThread(Parrot):
+    """A decoder for each thread: two streams that one thread reads in turns share it."""
+
+    def __init__(self, base_url: str, session: requests.Session) -> None:
+        super().__init__(base_url, session)
+        self.local = threading.local()
+
+    def decode(self, chunks: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+        self.local.decoder = SSEDecoder()
+        for chunk in chunks:
+            for sse in self.local.decoder.feed(chunk):
+                if sse.data.strip():
+                    yield self.load(sse.data)

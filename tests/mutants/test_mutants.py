@@ -28,6 +28,7 @@ from . import (
     parrot,
     pumping,
     sharing,
+    styles,
 )
 
 SHORT, LONG = 0.3, 5.0
@@ -38,6 +39,9 @@ CORRECT = (
     parrot.CancellableParrot,
     parrot.ClosableParrot,
     parrot.PumpedParrot,
+    styles.MergesWhatComes,
+    styles.SplitsWords,
+    styles.PeeksAtTheFirst,
     awaiting.AsyncParrot,
 )
 
@@ -130,6 +134,8 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     # Something else is kept, of which there is only so much.
     early_stop.LimitsItsStreams: {"release/nothing-left", "release/many"},
     early_stop.LocksInAFinalizer: {"release/many"},
+    early_stop.KeepsAPlaceAfterARefusal: {"release/nothing-left"},
+    early_stop.WatchesRefusals: {"release/nothing-left"},
     early_stop.StartsATimer: {"release/nothing-left"},
     early_stop.OpensAPipe: {"release/nothing-left"},
     # Stream objects.
@@ -167,6 +173,7 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     cancelling.ListensAfterTheFirstEvent: {"release/blocked"},
     cancelling.ListensAfterTheHeaders: {"release/blocked"},
     cancelling.RaisesWhenCancelled: {"release/blocked"},
+    cancelling.StaysWithTheToken: {"release/break"},
     cancelling.FinishesWhenCancelled: {"release/cancel", "release/blocked"},
     # Threads.
     pumping.ReadsWithoutLimit: {"delivery/bounded"},
@@ -203,6 +210,8 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     # Tasks.
     awaiting.LeavesATask: {"release/nothing-left"},
     awaiting.ReadsOnWhenCancelled: {"release/blocked"},
+    awaiting.SwallowsItsCancellation: {"release/blocked"},
+    awaiting.TakesItsCancellationForAnError: {"release/blocked"},
     # Events come late.
     arriving.FillsABuffer: {"delivery/prompt"},
     arriving.WaitsForTheNext: {"delivery/prompt"},
@@ -238,6 +247,7 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     sharing.UsesDecodersAgain: {"release/clean-next", "isolation/reuse"},
     sharing.ReadsTheLastResponse: {"isolation/interleaved", "isolation/parallel"},
     sharing.ClosesTheLastResponse: {"isolation/interleaved", "isolation/parallel"},
+    sharing.KeepsItsDecoderByThread: {"isolation/interleaved"},
     sharing.OneAtATime: {"isolation/interleaved", "isolation/parallel"},
     # A stream spoils the model, or the request.
     sharing.BreaksItsCircuit: {"isolation/reuse"},
