@@ -7,11 +7,12 @@ from pathlib import Path
 
 from modeltest.backend import Await, Flood, Progress, Response, Send, Stall, Step
 from modeltest.checks.case import Case, ending
-from modeltest.checks.check import Level, check
+from modeltest.checks.check import Level, Need, check
 from modeltest.checks.failure import Failure, Skip, count, size
 from modeltest.checks.scripts import close_delimited, ended_cleanly, one_and_a_half, sent
 from modeltest.checks.trial import Trial
-from modeltest.consumer import Hang, Stream
+from modeltest.checks.turns import answer, expect_answer
+from modeltest.consumer import Hang, Log, Stream
 from modeltest.wire import CannotSpell, Framing
 
 Framed = Callable[[tuple[Step, ...]], Response]
@@ -107,6 +108,38 @@ def unread_events_stay_on_the_wire(trial: Trial) -> None:
                 f"had read {len(stream.log.events)} event; expected it to stop below "
                 f"{size(SWALLOWED)} and what the kernel buffers."
             )
+
+
+@check(
+    "delivery/end",
+    "test_turn_ends_at_marker",
+    needs=(Need.WIRE,),
+    fix="end the iteration at the provider's end of turn; do not wait for the end of the body, or "
+    "only for as long as it is there already",
+)
+def turn_ends_at_marker(trial: Trial) -> None:
+    """The turn ends at the provider's end marker, though the connection stays open.
+
+    Proxies hold connections. A reader that waits for the end of the body keeps its user waiting
+    for an answer that is there.
+    """
+    wire = trial.subject.wire
+    if not wire.end_marker:
+        raise Skip(f"{wire.name}: nothing but the end of the body ends a turn")
+    for body in wire.bodies():
+        with trial.case(body.name, answer(trial, body, Stall())) as case:
+            expect_answer(body, _read_on(case))
+
+
+def _read_on(case: Case) -> Log:
+    try:
+        return case.read()
+    except Hang as hang:
+        raise Failure(
+            f"the turn was sent whole, and the iteration did not end: {hang}. The server keeps "
+            "the connection open.",
+            hung=True,
+        ) from None
 
 
 def _said_by(trial: Trial, events: int) -> str:

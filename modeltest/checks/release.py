@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from modeltest.backend import Response, Stall
 from modeltest.checks.case import Case, ending, shown
-from modeltest.checks.check import Level, check
+from modeltest.checks.check import Level, Need, check
 from modeltest.checks.failure import Failure, Skip, count
 from modeltest.checks.scripts import (
     bursting,
@@ -23,7 +23,7 @@ from modeltest.checks.scripts import (
 )
 from modeltest.checks.texts import expect_beginning, plain_text
 from modeltest.checks.trial import Trial
-from modeltest.checks.turns import answer, bodies_or_none
+from modeltest.checks.turns import answer, bodies_or_none, expect_answer
 from modeltest.consumer import ConsumerError, Stream
 from modeltest.contract import Finish
 
@@ -181,6 +181,35 @@ def cancel_while_blocked_releases(trial: Trial) -> None:
         if not stream.takes_token:
             raise Skip("there is no stream to close before the headers, and no `cancel` token")
         _cancel_unanswered(case, stream)
+
+
+@check(
+    "release/finished",
+    "test_finished_turn_releases",
+    needs=(Need.WIRE,),
+    fix="read the body to its end once the turn is over, or close it; what is left of it, such as "
+    "the last chunk, decides whether the connection can be used again",
+)
+def finished_turn_releases(trial: Trial) -> None:
+    """A turn that ended releases its response, and its connection can be used again.
+
+    Whoever stops at the end marker leaves the end of the body unread: the connection is neither
+    free nor closed, and a pool of one makes the second turn wait for ever.
+    """
+    bodies = trial.subject.wire.bodies()[:3]
+    scripts = [answer(trial, body) for body in bodies]
+    with trial.case("turn after turn", *scripts) as case:
+        for body in bodies:
+            expect_answer(body, case.read())
+            case.expect_released("the turn had ended")
+    with trial.case("the connection is used again", *scripts, level=Level.SHOULD) as case:
+        for body in bodies:
+            expect_answer(body, case.read())
+        if case.backend.connections > 1:
+            raise Failure(
+                f"{count(len(bodies), 'turn')} took {count(case.backend.connections, 'connection')}"
+                "; expected one, which saves a handshake a turn."
+            )
 
 
 @check("release/failed", "test_failed_turn_releases", fix=CLOSE_ON_EVERY_WAY_OUT)

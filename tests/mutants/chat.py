@@ -4,6 +4,7 @@
 """
 
 import json
+from dataclasses import replace
 
 from urllib3.exceptions import HTTPError
 
@@ -16,6 +17,7 @@ from modeltest import (
     ModelError,
     StreamProtocolError,
     TextDelta,
+    ToolCallDelta,
     Usage,
 )
 
@@ -571,3 +573,108 @@ def _repaired(self):
 
 
 ArgumentsRepaired = of_turn("ArgumentsRepaired", end=_repaired)
+
+# errors in mid-stream, state, and what is left of a response
+
+
+class ErrorIgnored(Chat):
+    class Turn(Chat.Turn):
+        def parse(self, data):
+            chunk = super().parse(data)
+            return {name: value for name, value in chunk.items() if name != "error"}
+
+
+class ErrorWithoutWords(Chat):
+    class Turn(Chat.Turn):
+        def take(self, data):
+            try:
+                yield from super().take(data)
+            except ModelError:
+                raise ModelError("the provider failed") from None
+
+
+class UsageStays(Chat):
+    """The last turn's counts stand until others come."""
+
+    usage = Usage()
+
+    def stream(self, request):
+        for event in super().stream(request):
+            if isinstance(event, Finish):
+                self.usage = event.usage if event.usage != Usage() else self.usage
+                yield Finish(event.reason, event.raw, self.usage)
+            else:
+                yield event
+
+
+class CallsOnTheModel(Chat):
+    """Fragments are collected in a dict that all streams have."""
+
+    def stream(self, request):
+        self.calls = {}
+        for event in super().stream(request):
+            if isinstance(event, ToolCallDelta):
+                self.calls.setdefault(event.index, []).append(event)
+                continue
+            if isinstance(event, Finish):
+                yield from (delta for deltas in self.calls.values() for delta in deltas)
+            yield event
+
+
+class OneId(Chat):
+    """Every call has the id of the first."""
+
+    def stream(self, request):
+        first = ""
+        for event in super().stream(request):
+            if isinstance(event, ToolCallDelta) and event.id:
+                first = first or event.id
+                yield replace(event, id=first)
+            else:
+                yield event
+
+
+class OpenAfterAnErrorEvent(Chat):
+    """Closes the response on every way out that its author thought of."""
+
+    def stream(self, request):
+        turn = self.Turn()
+        response = self.session.post(self.url, json={}, stream=True)
+        try:
+            for data in self.payloads(response):
+                yield from turn.take(data)
+                if turn.done:
+                    break
+            yield from turn.end()
+        except (GeneratorExit, IncompleteResponseError):
+            response.close()
+            raise
+        response.close()
+
+
+class WaitsForTheEndOfTheBody(Chat):
+    class Turn(Chat.Turn):
+        @property
+        def done(self):
+            return False
+
+        @done.setter
+        def done(self, value):
+            self.marked = value
+
+        @property
+        def complete(self):
+            return bool(self.reason) or (getattr(self, "marked", False) and self.answered)
+
+
+class LeavesTheLastChunk(Chat):
+    """Stops at the marker, and keeps the response until the next turn."""
+
+    def stream(self, request):
+        turn = self.Turn()
+        self.response = self.session.post(self.url, json={}, stream=True)
+        for data in self.payloads(self.response):
+            yield from turn.take(data)
+            if turn.done:
+                break
+        yield from turn.end()

@@ -1,8 +1,10 @@
 """Each broken reader of whole turns is caught by the check named for it."""
 
+import gc
 import unittest
+import warnings
 
-from modeltest.checks import Check, Status, Subject, calls, cuts, finish, framing, run
+from modeltest.checks import BY_NAME, Check, Status, Subject, calls, cuts, finish, framing, run
 from modeltest.wire import OpenAIChat
 
 from . import chat
@@ -50,8 +52,17 @@ CAUGHT_BY = {
     chat.EmptyDataRefused: "framing/empty-data",
     chat.CleanEndAccepted: "truncation/boundaries",
     chat.ArgumentsRepaired: "truncation/arguments",
+    chat.ErrorIgnored: "faults/error-event",
+    chat.ErrorWithoutWords: "faults/error-event",
+    chat.UsageStays: "isolation/reuse",
+    chat.CallsOnTheModel: "isolation/parallel",
+    chat.OneId: "calls/parallel",
+    chat.OpenAfterAnErrorEvent: "release/failed",
+    chat.WaitsForTheEndOfTheBody: "delivery/end",
+    chat.LeavesTheLastChunk: "release/finished",
 }
 BESIDES = {
+    chat.OneId: ("calls/index",),
     # A byte order mark that comes in pieces is one more character torn.
     chat.DecodesEachRead: ("framing/bom",),
     chat.EveryBlankLineDispatches: ("framing/comments",),
@@ -72,6 +83,14 @@ BESIDES = {
 
 
 SAYS = {
+    chat.ErrorIgnored: r"faults/error-event: 6 of 6 cases fail\.",
+    chat.ErrorWithoutWords: "expected an error that says what the provider said, 'server_error'",
+    chat.UsageStays: r"usage: a turn without token counts gave Finish\(.*Usage\(input_tokens=23",
+    chat.CallsOnTheModel: "two turns with a tool call each, side by side, did not each give",
+    chat.OneId: r"expected the calls' ids \['call_\w+0', 'call_\w+1'\], got \['call_\w+0'\]",
+    chat.OpenAfterAnErrorEvent: r"- an error .*the response is still open",
+    chat.WaitsForTheEndOfTheBody: "the turn was sent whole, and the iteration did not end",
+    chat.LeavesTheLastChunk: "turn after turn: the response is still open",
     chat.TearsLineEnds: "data over two lines, CRLF, each CR LF in two writes: this spelling",
     chat.FinishTwice: "expected exactly one Finish, got 2",
     chat.LengthAsStop: "reason length: the answer's reason: not what was sent",
@@ -120,11 +139,10 @@ def failing(model, caught_by):
     wire = OpenAIChat()
     subject = Subject(new_model=model, event=wire.event, wire=wire)
     group = caught_by.partition("/")[0]
-    checks = [
-        check
-        for check in CHECKS
-        if check.id == caught_by or (check.group == group and group != "truncation")
-    ]
+    whole_group = group in ("finish", "calls", "framing")
+    checks = (
+        [check for check in CHECKS if check.group == group] if whole_group else [BY_NAME[caught_by]]
+    )
     outcomes = [run(check, subject) for check in checks]
     return {
         outcome.check.id: outcome.text
@@ -134,9 +152,15 @@ def failing(model, caught_by):
 
 
 class TestChat(unittest.TestCase):
+    def setUp(self):
+        # Mutants leak sockets, which warn when they are collected.
+        self.enterContext(warnings.catch_warnings())
+        warnings.simplefilter("ignore", ResourceWarning)
+        self.addCleanup(gc.collect)
+
     def test_the_correct_ones_pass(self):
         for model in (chat.Chat, chat.Lines):
-            for group in ("finish/", "calls/", "framing/"):
+            for group in ("finish/", "calls/", "framing/", "faults/error-event", "delivery/end"):
                 with self.subTest(model=model.__name__, group=group):
                     self.assertEqual({}, failing(model, group))
 
