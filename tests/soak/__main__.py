@@ -8,6 +8,7 @@ import os
 import sys
 import unittest
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TextIO
 
 from tests.soak.busy import busy_loops
@@ -28,6 +29,8 @@ def main(arguments: Sequence[str] | None = None, out: TextIO = sys.stdout) -> in
         description="Run the example suites on a busy machine, then see whether memory grows.",
     )
     busy = 4 * (os.cpu_count() or 1)
+    parser.add_argument("names", nargs="*", metavar="TEST", help="modules; all the examples")
+    parser.add_argument("--at-once", type=int, default=1, help="runs side by side (%(default)s)")
     parser.add_argument("--runs", type=int, default=200, help="of the suites (%(default)s)")
     parser.add_argument("--busy", type=int, default=busy, help="loops beside them (%(default)s)")
     parser.add_argument("--checks", type=int, default=1000, help="to watch memory (%(default)s)")
@@ -38,14 +41,14 @@ def main(arguments: Sequence[str] | None = None, out: TextIO = sys.stdout) -> in
             steady = soak([f"{TestAcme.__module__}.TestAcme.{name}" for name in FEW], 2, 1, out)
             grows = watch_memory(lambda: unittest.TestSuite(map(TestAcme, FEW)), 6, out)
         else:
-            steady = soak([], options.runs, options.busy, out)
+            steady = soak(options.names, options.runs, options.busy, out, options.at_once)
             grows = watch_memory(acme, options.checks, out)
     except KeyboardInterrupt:
         return 130
     return 0 if steady and not grows else 1
 
 
-def soak(names: Sequence[str], runs: int, busy: int, out: TextIO) -> bool:
+def soak(names: Sequence[str], runs: int, busy: int, out: TextIO, at_once: int = 1) -> bool:
     """Run tests beside busy loops; return whether none failed.
 
     Args:
@@ -53,15 +56,16 @@ def soak(names: Sequence[str], runs: int, busy: int, out: TextIO) -> bool:
         runs: how often.
         busy: how many busy loops.
         out: where the figures go.
+        at_once: runs that go on side by side, which makes the machine busier still.
     """
-    say(out, f"{runs} runs beside {busy} busy loops on {os.cpu_count()} processors")
+    beside = f"beside {busy} busy loops on {os.cpu_count()} processors"
+    say(out, f"{runs} runs, {at_once} at once, {beside}")
     tally = Tally()
     try:
-        with busy_loops(busy):
-            for number in range(1, runs + 1):
-                tally.run(names)
+        with busy_loops(busy), ThreadPoolExecutor(at_once) as pool:
+            for number, seconds in enumerate(pool.map(tally.run, [names] * runs), 1):
                 failures = tally.failures.total()
-                say(out, f"  run {number}: {tally.seconds[-1]:.1f} s, failures so far: {failures}")
+                say(out, f"  run {number}: {seconds:.1f} s, failures so far: {failures}")
     finally:
         say(out, str(tally))  # when it is interrupted, what was seen so far is worth having
     return not tally.failures

@@ -10,14 +10,14 @@ import sys
 import unittest
 from collections.abc import Sequence
 
-from tests.soak.suites import examples
+from tests.soak.suites import examples, waiting
 
 
 def main(names: Sequence[str]) -> None:
     """Run the tests named, or all the examples."""
     load = unittest.defaultTestLoader.loadTestsFromNames
     result = unittest.TestResult()
-    (load(names) if names else examples()).run(result)
+    waiting(load(names) if names else examples()).run(result)
     failed = [(test.id(), text) for test, text in (*result.failures, *result.errors)]
     failed += [(test.id(), "unexpected success") for test in result.unexpectedSuccesses]
     sys.stdout.write("\n" + json.dumps({"tests": result.testsRun, "failed": failed}) + "\n")

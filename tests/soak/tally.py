@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -26,14 +27,16 @@ class Tally:
         seconds: what each run took.
         failures: how often each test failed.
         texts: each test's different failure texts, and how often each came.
+        lock: held while a run is counted, for several may end at once.
     """
 
     tests: int = 0
     seconds: list[float] = field(default_factory=list)
     failures: Counter[str] = field(default_factory=Counter)
     texts: dict[str, Counter[str]] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def run(self, names: Sequence[str]) -> None:
+    def run(self, names: Sequence[str]) -> float:
         """Run tests in a fresh process, as an author does, and count what comes of it.
 
         What an adapter imports when it is first used, it imports in every run, and no run
@@ -42,19 +45,25 @@ class Tally:
 
         Args:
             names: of tests; none means all the examples.
+
+        Returns:
+            How many seconds it took.
         """
         command = [sys.executable, "-W", "error", "-m", "tests.soak.one_run", *names]
         began = time.monotonic()
         run = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
-        self.seconds.append(time.monotonic() - began)
+        seconds = time.monotonic() - began
         try:
             result = json.loads(run.stdout.splitlines()[-1])
         except (ValueError, IndexError):
             result = {"tests": 0, "failed": [(NO_RESULT, f"exit status {run.returncode}")]}
-        self.tests += result["tests"]
-        for test, text in result["failed"]:
-            self.failures[test] += 1
-            self.texts.setdefault(test, Counter())[text] += 1
+        with self.lock:
+            self.seconds.append(seconds)
+            self.tests += result["tests"]
+            for test, text in result["failed"]:
+                self.failures[test] += 1
+                self.texts.setdefault(test, Counter())[text] += 1
+        return seconds
 
     def __str__(self) -> str:
         if not self.seconds:

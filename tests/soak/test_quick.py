@@ -4,7 +4,7 @@ import io
 import os
 import unittest
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
@@ -12,7 +12,7 @@ from unittest import mock
 from tests.soak.__main__ import main, soak, watch_memory
 from tests.soak.busy import busy_loops
 from tests.soak.memory import ENOUGH, Growth, Holdings
-from tests.soak.suites import acme, examples
+from tests.soak.suites import acme, each, examples, waiting
 from tests.soak.tally import Tally
 
 kept: list[bytearray] = []
@@ -47,14 +47,6 @@ def suite(*names: str) -> Callable[[], unittest.TestSuite]:
 
 def named(*names: str) -> list[str]:
     return [f"{__name__}.Sample.{name}" for name in names]
-
-
-def flatten(tests: unittest.TestSuite) -> Iterator[unittest.TestCase]:
-    for test in tests:
-        if isinstance(test, unittest.TestSuite):
-            yield from flatten(test)
-        else:
-            yield test
 
 
 class TestBusyLoops(unittest.TestCase):
@@ -99,20 +91,30 @@ class TestSoak(unittest.TestCase):
         out = io.StringIO()
         run = Tally.run
 
-        def interrupted(tally: Tally, _names: object) -> None:
+        def interrupted(tally: Tally, _names: object) -> float:
             if tally.seconds:
                 raise KeyboardInterrupt
-            run(tally, named("fails"))
+            return run(tally, named("fails"))
 
         with mock.patch.object(Tally, "run", interrupted):
             self.assertEqual(main(["--runs", "2", "--busy", "0"], out), 130)
         self.assertIn("1 runs, 1 tests, 1 failures", out.getvalue())
 
     def test_the_suites_are_all_there(self) -> None:
-        names = {test.id() for test in flatten(examples())}
+        names = {test.id() for test in each(examples())}
         self.assertIn("docs.examples.test_openai_chat.TestOpenAIChat.test_break_releases", names)
-        self.assertTrue({test.id() for test in flatten(acme())} < names)
+        self.assertTrue({test.id() for test in each(acme())} < names)
         self.assertFalse([name for name in names if "_FailedTest" in name])
+
+    def test_what_waits_for_nothing_is_left_out(self) -> None:
+        kept = {test.id().rpartition(".")[2] for test in each(waiting(examples()))}
+        self.assertIn("test_break_releases", kept)
+        self.assertNotIn("test_every_prefix_is_an_error_or_the_same_turn", kept)
+
+    def test_several_at_once(self) -> None:
+        out = io.StringIO()
+        self.assertFalse(soak(named("fails"), 5, 0, out, at_once=3))
+        self.assertIn("5 runs, 5 tests, 5 failures", out.getvalue())
 
 
 class TestMemory(unittest.TestCase):
