@@ -79,11 +79,12 @@ class TestDemo(unittest.TestCase):
         assert counted is not None
         failed, warned = map(int, counted.groups())
         self.assertGreater(failed, 5)
-        self.assertEqual(
-            len(re.findall(r"^FAIL: test_\w+ — .*\.\n\w+/", naive, re.MULTILINE)), failed
-        )
-        self.assertEqual(naive.count("\nwarning, as it is a SHOULD"), warned)
-        self.assertEqual(naive.count("\n  fix      "), failed + warned)
+        self.assertEqual(len(re.findall(r"^FAIL: test_\w+ — .*\.$", naive, re.MULTILINE)), failed)
+        groups = re.findall(r"^FAIL: test_\w+ — .*\.\n(\w+)/", naive, re.MULTILINE)
+        self.assertEqual(len(groups), len(set(groups)))
+        self.assertEqual(naive.count("\n  fix      "), len(groups))
+        _, short = naive.split("\nWarnings, as these are SHOULD")
+        self.assertEqual(len(re.findall(r"^\w+/[\w-]+: ", short, re.MULTILINE)), warned)
         self.assertRegex(
             naive, r"FAIL: test_truncated_is_an_error — A body .*\ntruncation/clean: a"
         )

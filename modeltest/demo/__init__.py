@@ -9,6 +9,7 @@ import unittest
 import warnings
 from typing import Any, TextIO
 
+from modeltest.checks import ALL
 from modeltest.demo import cases
 from modeltest.testcase import ContractWarning, ModelContractTestCase
 
@@ -70,11 +71,34 @@ def _run(case: type[ModelContractTestCase], out: TextIO) -> unittest.TestResult:
 def _report(result: unittest.TestResult, warned: list[str], seconds: float, out: TextIO) -> None:
     out.write(
         f"   {result.testsRun} tests in {seconds:.1f} s: {len(result.failures)} failed, "
-        f"{len(warned)} warned, {len(result.skipped)} skipped because they do not apply.\n"
+        f"{len(warned)} warned, {len(result.skipped)} skipped. Most of\n   those need a wire "
+        "format, which says how the provider spells a whole turn.\n"
     )
-    for what, found in ("FAIL", result.failures), ("ERROR", result.errors):
-        for test, text in found:
-            name = test.id().rpartition(".")[2]
-            out.write(f"\n{what}: {name} — {test.shortDescription()}\n{text}\n")
-    for text in warned:
-        out.write(f"\nwarning, as it is a SHOULD (with `strict = True` it fails):\n{text}\n")
+    out.writelines(f"\nERROR: {_title(test)}\n{text}\n" for test, text in result.errors)
+    first, others = _by_group(result.failures)
+    out.writelines(f"\nFAIL: {_title(test)}\n{text}\n" for test, text in first)
+    if others:
+        out.write("\nThe others, in short:\n\n")
+        out.write("".join(f"FAIL: {_title(test)}\n" for test, _ in others))
+    if warned:
+        out.write("\nWarnings, as these are SHOULD (with `strict = True` they fail), in short:\n\n")
+        out.write("".join(f"{text.splitlines()[0]}\n" for text in warned))
+
+
+_Failures = list[tuple[unittest.TestCase, str]]
+
+
+def _by_group(failures: _Failures) -> tuple[_Failures, _Failures]:
+    """Return the first failure of each group of checks, and the others, in the contract's order."""
+    order = {check.method: number for number, check in enumerate(ALL)}
+    ordered = sorted(failures, key=lambda failure: order.get(_method(failure[0]), -1))
+    first = {text.partition("/")[0]: (test, text) for test, text in reversed(ordered)}
+    return list(reversed(first.values())), [f for f in ordered if f not in first.values()]
+
+
+def _method(test: unittest.TestCase) -> str:
+    return test.id().rpartition(".")[2]
+
+
+def _title(test: unittest.TestCase) -> str:
+    return f"{_method(test)} — {test.shortDescription()}"
