@@ -50,7 +50,7 @@ def every_event_boundary_is_an_error(trial: Trial) -> None:
     Between events is where servers die. Nothing is torn there, and only the missing end of
     the turn shows.
     """
-    for body in trial.subject.wire.bodies():
+    for body in trial.subject.wire.prefix_bodies():
         for number in range(len(body.incomplete_prefixes())):
             steps = sends(body)[:number]
             _try_endings(trial, f"{body.name}, after {count(number, 'event')}", steps, body)

@@ -104,11 +104,17 @@ class Plain:
         self.compare(f"{respelling.name}, one at a time", steps, progress=progress)
 
 
-def plain_answers(trial: Trial) -> list[Plain]:
-    """Return the answers to respell: the wire's bodies, or a few of the author's events."""
+def plain_answers(trial: Trial, *, short: bool = False) -> list[Plain]:
+    """Return the answers to respell: the wire's bodies, or a few of the author's events.
+
+    Args:
+        trial: whose subject is under test.
+        short: the wire's short bodies, where each byte costs.
+    """
     wire = trial.subject.wire
     if wire is not None:
-        return [Plain(trial, body.chunks, body) for body in wire.bodies()]
+        bodies = wire.prefix_bodies() if short else wire.bodies()
+        return [Plain(trial, body.chunks, body) for body in bodies]
     # The author's event(0) may be several events, such as one that only names the role.
     return [Plain(trial, _single(b"".join(event_groups(trial)), Framing.SSE))]
 

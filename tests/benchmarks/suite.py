@@ -1,4 +1,4 @@
-"""The whole suite with `event` alone, as an author runs it."""
+"""The whole suite, as an author runs it: with `event` alone, and with a wire."""
 
 from __future__ import annotations
 
@@ -8,31 +8,56 @@ import unittest
 from collections.abc import Iterator, Sequence
 
 import docs.examples.test_openai_chat as example
-from tests.benchmarks.measure import Series, Table, milliseconds
+import docs.examples.test_openai_chat_wire as wire
+from modeltest.checks import BY_NAME
+from modeltest.set_up import subject_of
+from tests.benchmarks.measure import Series, Table, in_turns, milliseconds, timed
+from tests.benchmarks.subjects import passed
 
 QUICK = ("test_break_releases", "test_truncated_is_an_error")
 
 
 def tables(*, quick: bool) -> Iterator[Table]:
-    """Say what the suite takes, and which tests take the most of it."""
-    names = QUICK if quick else unittest.defaultTestLoader.getTestCaseNames(example.TestOpenAIChat)
-    runs = [_run(names) for _ in range(1 if quick else 5)]
+    """Say what each suite takes, and which tests take the most of it."""
+    yield from _of(example.TestOpenAIChat, "its event alone", "aim: at most 3 s", quick=quick)
+    yield from _of(wire.TestOpenAIChatWire, "a wire", "aim: at most 8 s", quick=quick)
+    yield _cuts(quick=quick)
+
+
+def _of(case: type[unittest.TestCase], given: str, aim: str, *, quick: bool) -> Iterator[Table]:
+    names = QUICK if quick else unittest.defaultTestLoader.getTestCaseNames(case)
+    runs = [_run(case, names) for _ in range(1 if quick else 5)]
     wall = Series(tuple(sum(seconds for seconds, _ in run.values()) for run in runs))
     cpu = Series(tuple(sum(seconds for _, seconds in run.values()) for run in runs))
     yield Table(
-        f"{len(names)} tests of the example over requests, by unittest",
+        f"{len(names)} tests of the example over requests with {given}, by unittest",
         ("", "median s", "most s", "n"),
         [
             (name, f"{series.median:.2f}", f"{series.p99:.2f}", str(len(runs)))
             for name, series in {"wall clock": wall, "CPU of the process": cpu}.items()
         ],
-        "aim: at most 3 s",
+        aim,
     )
     yield _slowest(runs, wall.median)
 
 
 _Times = dict[str, tuple[float, float]]
 """Each test's wall-clock and CPU seconds, by its method."""
+
+
+def _cuts(*, quick: bool) -> Table:
+    """Say what the in-process check of every cut takes: the whole adapter, without a socket."""
+    subject = subject_of(wire.TestOpenAIChatWire())
+    cuts = sum(len(body.data) for body in subject.wire.prefix_bodies())
+    check = BY_NAME["truncation/prefix"]
+    runs = in_turns(1 if quick else 5, {"all": timed(lambda: passed(check, subject))})["all"]
+    each = runs.median / cuts
+    rows = [
+        (f"{cuts} cuts", f"{runs.median:.2f}", f"{runs.p99:.2f}"),
+        ("2000 cuts", f"{each * 2000:.2f}", f"{runs.p99 / cuts * 2000:.2f}"),
+    ]
+    title = "truncation/prefix of the example over requests"
+    return Table(title, ("", "median s", "most s"), rows, "aim: 2000 cuts in at most 3 s")
 
 
 def _slowest(runs: Sequence[_Times], whole: float) -> Table:
@@ -63,9 +88,9 @@ class _TimedResult(unittest.TestResult):
         super().stopTest(test)
 
 
-def _run(names: Sequence[str]) -> _Times:
+def _run(case: type[unittest.TestCase], names: Sequence[str]) -> _Times:
     result = _TimedResult()
-    unittest.TestSuite(map(example.TestOpenAIChat, names)).run(result)
+    unittest.TestSuite(map(case, names)).run(result)
     if not result.wasSuccessful():
         raise AssertionError(
             f"expected the example to pass, got {result.failures or result.errors}"

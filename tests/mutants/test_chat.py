@@ -125,7 +125,7 @@ SAYS = {
     chat.KeyErrorComesOut: r"some bytes raised KeyError: 'choices'; .*\n  body     b'data: ",
     chat.UnknownDeltaRefused: "a delta of an unknown kind: a whole answer raised StreamProtocolError",
     chat.EmptyDataRefused: "this spelling gives another answer than the plain one",
-    chat.CleanEndAccepted: "- text, after 1 event, ended cleanly: .* was taken for a finished answer",
+    chat.CleanEndAccepted: "- a short text, after 1 event, ended cleanly: .* was taken for a finished answer",
     chat.ArgumentsRepaired: "- arguments cut inside a string, a finish for tool use, ended cleanly: a turn whose call was cut",
 }
 """A line of the failure text, which says what was sent and what came."""
