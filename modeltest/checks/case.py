@@ -328,6 +328,14 @@ def text_of(error: BaseException) -> str:
         return f"<its str() raised {type(second).__name__}>"
 
 
+def carried_by(error: BaseException) -> str:
+    """Return the attributes of an error, as text."""
+    try:
+        return repr(getattr(error, "__dict__", {}))
+    except Exception:
+        return ""  # one of them has a `repr` that raises
+
+
 def shown(error: BaseException) -> str:
     """Return an error's type and text, shortened."""
     text = text_of(error)

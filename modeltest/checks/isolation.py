@@ -11,9 +11,9 @@ from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.scripts import Arrive, ended_cleanly, in_step, left_half, sent, server_error
 from modeltest.checks.texts import expect_beginning, plain_text
 from modeltest.checks.trial import Trial
-from modeltest.checks.turns import answer, bodies_or_none, sends, wire_shown
+from modeltest.checks.turns import answer, bodies_or_none, meaning, sends, wire_shown
 from modeltest.checks.turns import reading as reading_of
-from modeltest.consumer import Stream
+from modeltest.consumer import Log, Stream
 from modeltest.contract import (
     Finish,
     FinishReason,
@@ -29,7 +29,7 @@ from modeltest.contract import (
     Usage,
     user,
 )
-from modeltest.wire import WireFormat
+from modeltest.wire import Body, WireFormat
 
 KEEP_STATE_IN_THE_STREAM = (
     "keep buffers, accumulators and the response in the stream (local variables of the "
@@ -166,7 +166,7 @@ def _try_parallel_calls(trial: Trial, wire: WireFormat) -> None:
             for city in places
         ]
     )
-    if not bodies:
+    if not bodies or not _gives_its_call(trial, bodies[0]):
         return
     arrived = Progress()
     together = (Arrive(arrived), Await(arrived, len(bodies)))
@@ -177,7 +177,7 @@ def _try_parallel_calls(trial: Trial, wire: WireFormat) -> None:
         reading = [stream.start("drain") for stream in streams]
         for pending in (*opening, *reading):
             pending.wait(case.subject.deadline)
-        got = [_call_of(stream) for stream in streams]
+        got = [_calls_in(stream.log) for stream in streams]
         wanted = [(("get_weather", {"city": city}),) for city in places]
         if sorted(map(repr, got)) != sorted(map(repr, wanted)):
             raise Failure(
@@ -186,11 +186,18 @@ def _try_parallel_calls(trial: Trial, wire: WireFormat) -> None:
             )
 
 
-def _call_of(stream: Stream) -> object:
-    if stream.log.error is not None:
-        return shown(stream.log.error)
+def _gives_its_call(trial: Trial, body: Body) -> bool:
+    """Tell whether the adapter reads the body right when it is alone; else calls/* judge it."""
+    with trial.apart(answer(trial, body)) as case:
+        case.set_up()
+        return _calls_in(case.read()) == meaning(body).calls
+
+
+def _calls_in(log: Log) -> object:
+    if log.error is not None:
+        return shown(log.error)
     try:
-        return reading_of(stream.log).calls
+        return reading_of(log).calls
     except ProtocolError as error:
         return shown(error)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from modeltest.backend import Progress
-from modeltest.checks.case import Case, shown, text_of
+from modeltest.checks.case import Case, carried_by, shown, text_of
 from modeltest.checks.failure import Evidence, Failure, count
 from modeltest.consumer import Log
 from modeltest.contract import Finish, ModelError, ProtocolError
@@ -63,12 +63,12 @@ def expect_error(case: Case, log: Log, what: str, *evidence: Evidence) -> BaseEx
 
 
 def expect_said(error: BaseException, words: Iterable[str], what: str, *evidence: Evidence) -> None:
-    """Expect that `error` holds all `words`, which say `what`.
+    """Expect that `error` holds all `words`, which say `what`: in its text, or as an attribute.
 
     Raises:
         Failure: some are missing; with `evidence`.
     """
-    said = text_of(error)
+    said = f"{text_of(error)} {carried_by(error)}"
     missing = [word for word in words if word not in said]
     if missing:
         raise Failure(

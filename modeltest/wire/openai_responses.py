@@ -23,9 +23,24 @@ _PIECE = {
 }
 
 
-_PADDING = ("obfuscation", "logprobs")
-_ANSWER = ("id", "object", "status", "error", "incomplete_details", "output", "usage")
-"""The fields of a response that say what was answered, not what was asked."""
+_OPTIONAL = (
+    "background",
+    "max_output_tokens",
+    "max_tool_calls",
+    "previous_response_id",
+    "prompt_cache_key",
+    "reasoning",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "temperature",
+    "text",
+    "top_logprobs",
+    "top_p",
+    "truncation",
+    "user",
+)
+"""Fields of a response that repeat what was asked, and that the type does not demand."""
 
 
 class OpenAIResponses(BlockFormat):
@@ -71,9 +86,10 @@ class OpenAIResponses(BlockFormat):
         """Return an event without padding, and the response without its request's settings."""
         if not isinstance(payload, Mapping):
             return payload
-        kept = {key: value for key, value in payload.items() if key not in _PADDING}
+        kept = {key: value for key, value in payload.items() if key != "obfuscation"}
         if "response" in kept:
-            kept["response"] = {key: kept["response"][key] for key in _ANSWER}
+            whole = kept["response"]
+            kept["response"] = {key: whole[key] for key in whole if key not in _OPTIONAL}
         return kept
 
     def start_events(self, script: Sequence[Item]) -> Iterable[Payload]:

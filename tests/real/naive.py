@@ -15,6 +15,14 @@ NO_REASON = (
     "the loop looks at no finish reason: whatever ended the answer, the wrapper says stop, and "
     "what comes after the end is more text to it"
 )
+OPEN_WHILE_HANDLED = (
+    "what the package raises in mid-stream closes nothing: the response is open for as long as "
+    "the error, and with it its traceback, is held"
+)
+READS_ON = (
+    "the package's loop reads on after the end of the turn, to the end of the body, for as long "
+    "as the server keeps the connection"
+)
 NO_COUNTS = "the loop reads no token counts"
 
 TUTORIAL: Mapping[str, str] = {

@@ -14,6 +14,7 @@ from tests.real.naive import (
     CUT_CLEANLY,
     NO_REASON,
     NOT_UTF8,
+    READS_ON,
     TEXT_ALONE,
     TUTORIAL,
     PackageTestCase,
@@ -36,6 +37,12 @@ ONE_KIND_OF_LINE_END = (
 NAMELESS = (
     f"{TEXT_ALONE}; where its arguments are no JSON from the start, the package's helper raises "
     "ValueError, without the tool's name"
+)
+
+
+UNNAMED_ERROR = (
+    "the package tells an error by its event line: without one it skips the error, reads on, and "
+    "the wrapper ends the half answer as a whole one"
 )
 
 
@@ -67,6 +74,9 @@ class TestNaiveAnthropic(AnthropicTestCase):
         "framing/any-bytes": NOT_AN_ANTHROPIC_ERROR,
         "framing/invalid-utf8": NOT_UTF8,
         "framing/bom": BOM_IS_READ,
+        "delivery/end": READS_ON,
+        "faults/error-event": UNNAMED_ERROR,
+        "release/failed": UNNAMED_ERROR,
     }
 
 

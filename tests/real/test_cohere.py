@@ -11,6 +11,7 @@ from modeltest.wire import CohereChat
 from tests.real.naive import (
     BROKEN_OFF,
     CUT_CLEANLY,
+    NO_REASON,
     TEXT_ALONE,
     TUTORIAL,
     PackageTestCase,
@@ -67,6 +68,7 @@ class TestNaiveCohere(PackageTestCase):
         "framing/charset": "the package decodes by the charset of the header, if it names one",
         "framing/large": "the package refuses a line of more than 1 MiB, with its SSEError",
         "framing/malformed": "the package skips an event that is no JSON, with a line in its log",
+        "faults/error-event": NO_REASON,
     }
 
     def new_model(self, base_url: str, client: None) -> NaiveCohereModel:

@@ -16,7 +16,9 @@ from tests.real.naive import (
     LEFT,
     MAY_HANG,
     NOT_UTF8,
+    OPEN_WHILE_HANDLED,
     OPENAI_SHAPED,
+    READS_ON,
     PackageTestCase,
     gzip_ends_alike,
     untranslated,
@@ -82,6 +84,8 @@ class TestNaiveGroq(PackageTestCase):
         "framing/empty-data": NOT_A_GROQ_ERROR,
         "framing/invalid-utf8": NOT_UTF8,
         "framing/bom": BOM_IS_READ,
+        "delivery/end": READS_ON,
+        "release/failed": OPEN_WHILE_HANDLED,
     }
     skips: ClassVar = {"release/many": MAY_HANG}
 

@@ -12,6 +12,7 @@ from tests.real.naive import (
     BOM_IS_READ,
     BROKEN_OFF,
     CUT_CLEANLY,
+    OPEN_WHILE_HANDLED,
     OPENAI_SHAPED,
     PackageTestCase,
     gzip_ends_alike,
@@ -75,6 +76,8 @@ class TestNaiveHuggingFace(PackageTestCase):
         "framing/unicode": SPLIT_AS_TEXT,
         "framing/charset": SPLIT_AS_TEXT,
         "framing/bom": BOM_IS_READ,
+        "faults/error-event": "the package raises an UnknownError, which is no HfHubHTTPError",
+        "release/failed": OPEN_WHILE_HANDLED,
     }
 
     def new_model(self, base_url: str, client: None) -> NaiveHuggingFaceModel:

@@ -67,6 +67,7 @@ class TestNaiveMistral(PackageTestCase):
         **dict.fromkeys(BROKEN_OFF, untranslated("httpx2", "MistralError")),
         "framing/any-bytes": NOT_UTF8,
         "framing/invalid-utf8": NOT_UTF8,
+        "faults/error-event": NO_REASON,
         "framing/bom": "the package knows a byte order mark only where it comes in one piece",
         "framing/empty-data": (
             "the package validates the empty data as a chunk: ResponseValidationError"

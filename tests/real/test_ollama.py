@@ -11,6 +11,7 @@ from modeltest.wire import OllamaChat
 from tests.real.naive import (
     BROKEN_OFF,
     CUT_CLEANLY,
+    READS_ON,
     TEXT_ALONE,
     TUTORIAL,
     PackageTestCase,
@@ -72,6 +73,7 @@ class TestNaiveOllama(PackageTestCase):
         "framing/any-bytes": EVERY_LINE_IS_JSON,
         "framing/unicode": SPLIT_AS_TEXT,
         "framing/charset": SPLIT_AS_TEXT,
+        "delivery/end": READS_ON,
     }
 
     def new_model(self, base_url: str, client: None) -> NaiveOllamaModel:
