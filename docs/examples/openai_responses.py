@@ -1,15 +1,15 @@
-"""OpenAI Responses over urllib3, as a generator."""
+"""OpenAI Responses over requests, as a generator."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import urllib3
+import requests
 from urllib3.exceptions import HTTPError
 
 from modeltest import Event, Request
 
-from .api_key import check_api_key
+from .api_key import KeyHeader, check_api_key
 from .http_body import HTTPBody
 from .http_errors import expect_event_stream, unreachable
 from .openai_responses_request import responses_request
@@ -26,7 +26,7 @@ class OpenAIResponsesModel:
         *,
         api_key: str,
         model: str = "gpt-4o-mini",
-        pool: urllib3.PoolManager | None = None,
+        session: requests.Session | None = None,
         connect_timeout: float = 10.0,
         idle_timeout: float | None = None,
     ) -> None:
@@ -36,7 +36,7 @@ class OpenAIResponsesModel:
             base_url: what precedes `/responses`.
             api_key: the secret; no error and no repr holds it.
             model: the provider's name of the model.
-            pool: the connections; a fresh pool by default.
+            session: connections, proxies, certificates; a fresh one by default.
             connect_timeout: seconds until the connection has to stand.
             idle_timeout: seconds without a byte after which the turn fails; None waits, as
                 a model may think for minutes.
@@ -47,8 +47,8 @@ class OpenAIResponsesModel:
         self._url = base_url.rstrip("/") + "/responses"
         self._api_key = check_api_key(api_key)
         self._model = model
-        self._pool = pool or urllib3.PoolManager()
-        self._timeout = urllib3.Timeout(connect=connect_timeout, read=idle_timeout)
+        self._session = session or requests.Session()
+        self._timeout = (connect_timeout, idle_timeout)
 
     def stream(self, request: Request) -> Iterator[Event]:
         """Yield the events of the answer; the request is sent when the first is asked for.
@@ -65,22 +65,21 @@ class OpenAIResponsesModel:
 
     def _open(self, request: Request) -> HTTPBody:
         try:
-            response = self._pool.request(
-                "POST",
+            response = self._session.post(
                 self._url,
-                body=responses_request(self._model, request),
+                data=responses_request(self._model, request),
                 headers={
                     "Content-Type": "application/json",
                     "Accept": "text/event-stream",
                     # A compressed stream comes in blocks, not as it is written.
                     "Accept-Encoding": "identity",
-                    "Authorization": f"Bearer {self._api_key}",
                 },
-                preload_content=False,
-                redirect=False,
-                retries=False,
+                auth=KeyHeader("Authorization", f"Bearer {self._api_key}"),
+                stream=True,
+                allow_redirects=False,
                 timeout=self._timeout,
             )
-        except (OSError, HTTPError) as error:
+        # requests' own errors are OSErrors; some of urllib3's pass through it unchanged.
+        except (OSError, HTTPError, UnicodeError) as error:
             raise unreachable(error) from error
-        return expect_event_stream(HTTPBody(response), secret=self._api_key)
+        return expect_event_stream(HTTPBody(response.raw), secret=self._api_key)

@@ -757,14 +757,16 @@ class TestResponses(Contract, unittest.TestCase):
     complete_after = 2
 
     def new_model(self, server: Provider, **options: Any) -> OpenAIResponsesModel:
-        pool = urllib3.PoolManager()
-        self.addCleanup(pool.clear)
-        return OpenAIResponsesModel(f"{server.url}/v1", api_key=KEY, pool=pool, **options)
+        session = requests.Session()
+        session.trust_env = False
+        self.addCleanup(session.close)
+        return OpenAIResponsesModel(f"{server.url}/v1", api_key=KEY, session=session, **options)
 
     def new_model_with_pool_of_one(self, server: Provider) -> OpenAIResponsesModel:
-        pool = urllib3.PoolManager(maxsize=1, block=True)
-        self.addCleanup(pool.clear)
-        return OpenAIResponsesModel(f"{server.url}/v1", api_key=KEY, pool=pool)
+        session = requests.Session()
+        self.addCleanup(session.close)
+        session.mount("http://", HTTPAdapter(pool_maxsize=1, pool_block=True))
+        return OpenAIResponsesModel(server.url, api_key=KEY, session=session)
 
     def words_sent(self, exchange: Exchange) -> str:
         return exchange.json()["input"][-1]["content"]
