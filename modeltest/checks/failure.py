@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -80,3 +80,27 @@ def refused(attempts: Iterable[Attempt]) -> Evidence:
     """Return which connections to elsewhere were refused, alike ones as one."""
     alike = {(attempt.action, attempt.address, attempt.place): attempt for attempt in attempts}
     return Evidence("refused", "\n".join(map(str, alike.values())))
+
+
+_SHOWN, _NAMED = 3, 18
+"""Cases that a report shows with what was seen, and how many more it names."""
+
+
+def told(rule: str, cases: Sequence[tuple[str, str]], tried: int) -> list[str]:
+    """Return a report's lines: the first cases that failed whole, the others by name.
+
+    Args:
+        rule: the check's id.
+        cases: the name and the text of each case that failed; one at least.
+        tried: how many cases were tried.
+    """
+    texts = [text for _, text in cases]
+    if len(texts) == 1:
+        return [f"{rule}: {texts[0]}"]
+    lines = [f"{rule}: {len(texts)} of {tried} cases fail."]
+    lines += [f"- {text}" for text in texts[:_SHOWN]]
+    names = [name for name, _ in cases[_SHOWN:]]
+    if names:
+        others = f"; and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
+        lines.append(f"- and {len(names)} more: {'; '.join(names[:_NAMED])}{others}")
+    return lines

@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from modeltest.checks.check import Check, Level
-from modeltest.checks.failure import Evidence, Failure, Skip, refused
+from modeltest.checks.failure import Evidence, Failure, Skip, refused, told
 from modeltest.checks.spills import caught_spills
 from modeltest.checks.subject import Subject
 from modeltest.checks.trial import Trial
 from modeltest.consumer import threads_as_daemons
 from modeltest.transports import Attempt, EgressGuard, neutral_environment
-
-_SHOWN = 3
-"""Cases that a failure shows with what was seen; of the others it tells the names."""
 
 
 class Status(StrEnum):
@@ -105,22 +102,10 @@ def _reasons(trial: Trial) -> str:
 def _report(trial: Trial) -> str:
     """Compose the failure text: the rule, each case with its evidence, the fix."""
     check = trial.check
-    if len(trial.broken) == 1:
-        lines = [f"{check.id}: {trial.broken[0]}"]
-    else:
-        lines = [f"{check.id}: {len(trial.broken)} of {trial.tried} cases fail."]
-        lines += [f"- {broken}" for broken in trial.broken[:_SHOWN]]
-        lines += _more([broken.name for broken in trial.broken[_SHOWN:]])
+    cases = [(broken.name, str(broken)) for broken in trial.broken]
+    lines = told(check.id, cases, trial.tried)
     shown = {evidence.label for broken in trial.broken for evidence in broken.failure.evidence}
     if trial.egress.attempts and "refused" not in shown:
         lines.append(str(refused(trial.egress.attempts)))
     lines.append(str(Evidence("fix", check.fix)))
     return "\n".join(lines)
-
-
-def _more(names: list[str]) -> list[str]:
-    if not names:
-        return []
-    most = 6 * _SHOWN
-    others = f"; and {len(names) - most} others" if len(names) > most else ""
-    return [f"- and {len(names)} more: {'; '.join(names[:most])}{others}"]

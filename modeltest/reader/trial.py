@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from modeltest.checks import Evidence, Failure, Skip
+from modeltest.checks.failure import told
 from modeltest.checks.turns import bodies_or_skip
 from modeltest.reader.prefix import answer
 from modeltest.reader.reading import Reader, Reading
@@ -141,13 +142,10 @@ class ReaderTrial:
         """Return the failure text of a clause, "" if nothing failed."""
         if not self.broken:
             return ""
-        found = [f"{name}: {failure}" if name else str(failure) for name, failure in self.broken]
-        if len(found) == 1:
-            lines = [f"{clause}: {found[0]}"]
-        else:
-            lines = [f"{clause}: {len(found)} of {self.tried} cases fail."]
-            lines += [f"- {text}" for text in found]
-        text = "\n".join(lines)
+        cases = [
+            (name, f"{name}: {failure}" if name else str(failure)) for name, failure in self.broken
+        ]
+        text = "\n".join(told(clause, cases, self.tried))
         # A rule of a single reading brings its own way to mend it.
         return text if "\n  fix " in text else f"{text}\n{Evidence('fix', fix)}"
 

@@ -4,7 +4,7 @@ import gc
 import unittest
 import warnings
 
-from modeltest.checks import BY_NAME, Check, Status, Subject, calls, cuts, finish, framing, run
+from modeltest.checks import ALL, BY_NAME, Check, Status, Subject, calls, cuts, finish, framing, run
 from modeltest.wire import OpenAIChat
 
 from . import chat
@@ -80,6 +80,12 @@ BESIDES = {
     chat.UsageLost: ("finish/after",),
 }
 """Other checks that the fault breaks as well."""
+
+CUTS = {
+    chat.CleanEndAccepted: "truncation/prefix",
+    chat.MarkerAloneIsCut: "truncation/good-endings",
+}
+"""What shows in the cuts too, beside the check that is named for the fault."""
 
 
 SAYS = {
@@ -163,6 +169,17 @@ class TestChat(unittest.TestCase):
             for group in ("finish/", "calls/", "framing/", "faults/error-event", "delivery/end"):
                 with self.subTest(model=model.__name__, group=group):
                     self.assertEqual({}, failing(model, group))
+
+    def test_every_check_that_needs_a_wire_has_a_mutant(self):
+        wanted = {check.id for check in ALL if check.needs or check.group == "framing"}
+        self.assertEqual(wanted - {*CAUGHT_BY.values(), *CUTS.values()}, set())
+
+    def test_cuts(self):
+        for model, check in CUTS.items():
+            with self.subTest(check):
+                found = failing(model, check)
+                self.assertEqual(set(found), {check})
+                self.assertIn("\n  wire" if check.endswith("endings") else "\n  cut", found[check])
 
     def test_the_correct_ones_pass_every_cut(self):
         for check in ("truncation/boundaries", "truncation/arguments", "truncation/good-endings"):
