@@ -16,12 +16,9 @@ class Transport(ABC):
     Attributes:
         tracks: whether the clients record their connections in the ledger. Where they do not,
             only what the server sees tells whether a connection was released.
-        reaches_unanswered: whether the clients give a handle on a request whose response has
-            not begun, so that it can be cancelled. requests and urllib3 do not.
     """
 
     tracks: ClassVar[bool] = True
-    reaches_unanswered: ClassVar[bool] = True
 
     @abstractmethod
     def client(self, ledger: Ledger) -> AbstractContextManager[Any]:

@@ -40,8 +40,6 @@ class PooledTransport(Transport):
     pool_size: int | None = None
     pool_block: bool = True
 
-    reaches_unanswered = False
-
     def __post_init__(self) -> None:
         if self.pool_size is not None and self.pool_size < 1:
             raise ValueError(f"expected a pool_size of 1 or more, or None, got {self.pool_size}")

@@ -189,10 +189,13 @@ class Spelling(Facts):
         """
         if isinstance(payload, bytes):
             return payload
-        text = self.encode(payload)
+        whole = payload.payload if isinstance(payload, Broken) else payload
+        text = self.encode(whole)
+        if whole is not payload:
+            text = text[:-1]
         match self.framing:
             case Framing.SSE:
-                return sse_event(text, event=self.event_name(payload), eol=self.eol)
+                return sse_event(text, event=self.event_name(whole), eol=self.eol)
             case Framing.NDJSON:
                 return ndjson_line(text)
             case Framing.JSON_ARRAY:
@@ -208,8 +211,6 @@ class Spelling(Facts):
         match payload:
             case str():
                 return payload
-            case Broken():
-                return self.encode(payload.payload)[:-1]
             case Mapping():
                 return to_json(payload, separators=self.separators)
         raise TypeError(
@@ -219,8 +220,7 @@ class Spelling(Facts):
 
     def event_name(self, payload: Payload) -> str:
         """Return what stands in the `event:` line of a server-sent event; empty: no such line."""
-        inner = payload.payload if isinstance(payload, Broken) else payload
-        return str(inner["type"]) if self.named_events and isinstance(inner, Mapping) else ""
+        return str(payload["type"]) if self.named_events and isinstance(payload, Mapping) else ""
 
     def settled(self, script: Sequence[Item]) -> tuple[Item, ...]:
         """Return `script` with the provider's word, and what it means, in every Finish."""

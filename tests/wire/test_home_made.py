@@ -7,7 +7,7 @@ import unittest
 from docs.examples import home_made_wire
 from docs.examples.home_made_wire import AcmeLines
 from modeltest import Finish, FinishReason, TextDelta
-from modeltest.wire import CannotSpell, Framing, Together, WireFormat
+from modeltest.wire import CannotSpell, Framing, Role, Together, WireFormat
 from tests.wire.formats import CASES
 
 
@@ -90,3 +90,23 @@ class TestTheLeast(unittest.TestCase):
         self.assertEqual(len(wire.unknown_bodies()), 1)
         with self.assertRaisesRegex(CannotSpell, "what a malformed event is"):
             wire.malformed_bodies()
+
+    def test_the_hooks_of_a_spoiled_event_are_given_what_is_whole(self) -> None:
+        class Named(WireFormat):
+            name = "Named"
+            framing = Framing.SSE
+            content_type = "text/event-stream"
+            reasons = {"end": FinishReason.STOP}
+
+            def text_event(self, text: str) -> dict[str, str]:
+                return {"t": text}
+
+            def finish_event(self, word: str) -> dict[str, str]:
+                return {"over": word}
+
+            def event_name(self, payload: dict[str, str]) -> str:
+                return "token" if "t" in payload else "done"
+
+        for body in Named().malformed_bodies():
+            (spoiled,) = (part.data for part in body.parts if part.role is Role.MALFORMED)
+            self.assertRegex(spoiled, rb'\Aevent: token\ndata: \{"t":"[^"]*"\n\n\Z')
