@@ -278,9 +278,15 @@ def many_abandoned_streams_do_not_deadlock(trial: Trial) -> None:
     """
     gc.enable()  # as in a real program; the run restores it
     with trial.case("", bursting(trial)) as case:
-        for _ in range(300):
+        until = time.monotonic() + _PATIENCE * case.subject.deadline
+        for number in range(300):
             stream = case.started()
             stream.drop()
+            if time.monotonic() > until:
+                raise Failure(
+                    f"only {number} of 300 streams were left within "
+                    f"{_PATIENCE * case.subject.deadline:.0f} s: leaving one waits for something."
+                )
         case.expect_no_spill("the consumer abandoned its streams")
 
 
@@ -462,6 +468,9 @@ def _wait_until_it_waits(case: Case, stream: Stream) -> None:
 
 _ROUND = 20
 """Streams left in each style."""
+
+_PATIENCE = 60
+"""Deadlines within which 300 streams can be left on the busiest machine."""
 
 
 def _expect_no_growth(case: Case, leave_streams: Callable[[Case], None]) -> None:

@@ -199,18 +199,30 @@ class Ledger:
         return _lines(ordered) or ["no connection was opened"]
 
     @contextmanager
-    def all_released(self, timeout: float = 2.0) -> Iterator[None]:
+    def all_released(self, timeout: float = 2.0, *, at_least: int = 1) -> Iterator[None]:
         """Assert that no connection is left in use after the block.
 
         Waits up to `timeout` seconds for the last one to be released; a block that leaves
         none in use costs no waiting. An exception from the block passes through unjudged.
         Connections opened before the block count too.
 
+        Args:
+            timeout: seconds.
+            at_least: connections that must have been opened by then: where the ledger saw none,
+                that none is left says nothing.
+
         Raises:
             AssertionError: naming each connection that is left, the line that opened it and
-                the fix.
+                the fix; or saying that fewer were seen than expected.
         """
         yield
+        seen = len(self.connections)
+        if seen < at_least:
+            raise AssertionError(
+                f"expected the ledger to see {at_least} connection{'s' * (at_least > 1)} at least, "
+                f"it saw {seen}: it knows those of the client that transport.client(ledger) gave; "
+                "does the code under test use that one?"
+            )
         self.wait(lambda: not self.unreleased, timeout)
         left = self.unreleased
         if left:

@@ -335,5 +335,15 @@ for name in TEXTS:
     attach(BY_NAME[name])
 
 
+class TestMany(unittest.TestCase):
+    def test_three_hundred_streams_have_an_end_in_time(self) -> None:
+        subject = Subject(new_model=parrot.Parrot, event=parrot.event)
+        with mock.patch("modeltest.checks.release._PATIENCE", 0):
+            outcome = run(BY_NAME["release/many"], subject)
+        self.assertRegex(
+            outcome.text, r"\Arelease/many: only 0 of 300 streams were left within 0 s: leaving"
+        )
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -219,6 +219,15 @@ class AllReleasedTest(LedgerTest):
         with self.ledger.all_released(timeout=0):
             self.opened().given_back(complete=True)
 
+    def test_nothing_seen_is_no_proof(self) -> None:
+        with (
+            self.assertRaisesRegex(AssertionError, "to see 1 connection at least, it saw 0: "),
+            self.ledger.all_released(timeout=0),
+        ):
+            pass
+        with self.ledger.all_released(timeout=0, at_least=0):
+            pass
+
     def test_waits_for_what_another_thread_releases(self) -> None:
         entry = self.opened()
         thread = threading.Thread(target=entry.given_back, kwargs={"complete": True})
