@@ -150,7 +150,7 @@ def _expect_same(log: Log, what: str, whole: Reading) -> None:
 
 def _essence(whole: Reading) -> tuple[object, ...]:
     reason = str(whole.finish.reason) if whole.finish is not None else ""
-    return whole.text, whole.calls, reason
+    return whole.text, whole.reasoning, whole.calls, reason
 
 
 def _around(data: bytes, length: int) -> str:

@@ -11,7 +11,7 @@ from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.refusal import expect_refusal
 from modeltest.checks.trial import Trial
 from modeltest.consumer import Log
-from modeltest.contract import Assembler, Finish, ProtocolError
+from modeltest.contract import Assembler, Finish, ProtocolError, ReasoningDelta
 from modeltest.wire import Body, CannotSpell, Role
 
 _SHOWN = 300
@@ -24,11 +24,13 @@ class Reading:
 
     Attributes:
         text: all text, joined.
+        reasoning: its text, its signatures and its opaque blocks, each joined.
         calls: each call's name and parsed arguments, in order.
         finish: the Finish, or None.
     """
 
     text: str
+    reasoning: tuple[str, ...]
     calls: tuple[tuple[str, Any], ...]
     finish: Finish | None
 
@@ -44,8 +46,15 @@ def reading(log: Log) -> Reading:
         assembler.add(event)
     message = assembler.message()
     finishes = [event for event in log.events if isinstance(event, Finish)]
+    thoughts = [event for event in log.events if isinstance(event, ReasoningDelta)]
+    parts = (
+        "".join(thought.text for thought in thoughts),
+        "".join(thought.signature for thought in thoughts),
+        "".join(thought.redacted for thought in thoughts),
+    )
     return Reading(
         message.text,
+        parts if any(parts) else (),
         tuple((call.name, dict(call.arguments)) for call in message.tool_uses),
         finishes[0] if finishes else None,
     )
@@ -92,6 +101,10 @@ def expect_answer(body: Body, log: Log) -> Reading:
     wanted = meaning(body)
     if got.text != wanted.text:
         raise _differ(body, "text", wanted.text, got.text)
+    if got.reasoning and got.reasoning != wanted.reasoning:
+        # An adapter may leave it out. Half of it, or without its signature, is of no use: the
+        # provider refuses it when it is sent back.
+        raise _differ(body, "reasoning", wanted.reasoning, got.reasoning)
     if got.calls != wanted.calls:
         raise _differ(body, "tool calls", wanted.calls, got.calls)
     _expect_finish(body, log, got.finish)

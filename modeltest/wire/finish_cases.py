@@ -165,6 +165,7 @@ class FinishCases(Spelling):
                 "finish beside the only text": (Together((last, stop)),),
                 "finish beside a tool call": (*deltas, Together((end, tool_use))),
                 "finish after an empty text": (*TEXT, TextDelta(""), stop),
+                "finish after text of many kinds": (*ALPHABETS, stop),
             }
         )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from urllib3.exceptions import HTTPError
 
+from docs.examples.anthropic_messages import AnthropicMessagesModel
 from docs.examples.sse import SSEDecoder
 from docs.examples.tool_call import PartialCall
 from modeltest import (
@@ -15,6 +16,7 @@ from modeltest import (
     FinishReason,
     IncompleteResponseError,
     ModelError,
+    ReasoningDelta,
     StreamProtocolError,
     TextDelta,
     ToolCallDelta,
@@ -678,3 +680,34 @@ class LeavesTheLastChunk(Chat):
             if turn.done:
                 break
         yield from turn.end()
+
+
+class DropsBlank(Chat):
+    """Takes a delta of white space for none."""
+
+    def stream(self, request):
+        for event in super().stream(request):
+            if not isinstance(event, TextDelta) or event.text.strip():
+                yield event
+
+
+class DropsRepeats(Chat):
+    """Takes a delta that equals the one before for the same, sent twice."""
+
+    def stream(self, request):
+        last = None
+        for event in super().stream(request):
+            if event != last:
+                yield event
+            last = event
+
+
+class LosesSignatures:
+    """The Anthropic example, but for the proof of its reasoning."""
+
+    def __init__(self, base_url, pool):
+        self.model = AnthropicMessagesModel(base_url, api_key="key", pool=pool)
+
+    def stream(self, request):
+        for event in self.model.stream(request):
+            yield replace(event, signature="") if isinstance(event, ReasoningDelta) else event

@@ -5,7 +5,8 @@ import unittest
 import warnings
 
 from modeltest.checks import ALL, BY_NAME, Check, Status, Subject, calls, cuts, finish, framing, run
-from modeltest.wire import OpenAIChat
+from modeltest.transports import Urllib3Transport
+from modeltest.wire import AnthropicMessages, OpenAIChat
 
 from . import chat
 
@@ -52,6 +53,8 @@ CAUGHT_BY = {
     chat.EmptyDataRefused: "framing/empty-data",
     chat.CleanEndAccepted: "truncation/boundaries",
     chat.ArgumentsRepaired: "truncation/arguments",
+    chat.DropsBlank: "finish/with-content",
+    chat.DropsRepeats: "finish/with-content",
     chat.ErrorIgnored: "faults/error-event",
     chat.ErrorWithoutWords: "faults/error-event",
     chat.UsageStays: "isolation/reuse",
@@ -89,6 +92,8 @@ CUTS = {
 
 
 SAYS = {
+    chat.DropsBlank: "finish after text of many kinds: the answer's text: not what was sent",
+    chat.DropsRepeats: "finish after text of many kinds: the answer's text: not what was sent",
     chat.ErrorIgnored: r"faults/error-event: 6 of 6 cases fail\.",
     chat.ErrorWithoutWords: "expected an error that says what the provider said, 'server_error'",
     chat.UsageStays: r"usage: a turn without token counts gave Finish\(.*Usage\(input_tokens=23",
@@ -180,6 +185,19 @@ class TestChat(unittest.TestCase):
                 found = failing(model, check)
                 self.assertEqual(set(found), {check})
                 self.assertIn("\n  wire" if check.endswith("endings") else "\n  cut", found[check])
+
+    def test_reasoning_is_compared_too(self):
+        wire = AnthropicMessages()
+        subject = Subject(
+            new_model=chat.LosesSignatures,
+            event=wire.event,
+            wire=wire,
+            transport=Urllib3Transport(),
+        )
+        outcome = run(BY_NAME["truncation/prefix"], subject)
+        self.assertRegex(
+            outcome.text, "short reasoning, then text: the answer's reasoning: not what"
+        )
 
     def test_the_correct_ones_pass_every_cut(self):
         for check in ("truncation/boundaries", "truncation/arguments", "truncation/good-endings"):
