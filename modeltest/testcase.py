@@ -37,6 +37,9 @@ SETUP_TEST = SET_UP.method
 
 _EGRESS = "faults/egress"
 _IDS = {name: check.id for name, check in BY_NAME.items()}
+_SHOULD = f" [{Level.SHOULD}]"
+"""After a check's name in `expected_failures`: its SHOULD cases alone are expected to fail."""
+_EXPECTABLE = _IDS | {name + _SHOULD: id_ + _SHOULD for name, id_ in _IDS.items()}
 
 
 class _ContractTestCase(unittest.TestCase):
@@ -75,7 +78,7 @@ class _ContractTestCase(unittest.TestCase):
         """
         super().__init_subclass__(**kwargs)
         listing = "`python -m modeltest checks`"
-        expected = reasons_of(cls, "expected_failures", _IDS, listing)
+        expected = reasons_of(cls, "expected_failures", _EXPECTABLE, listing)
         skipped = reasons_of(cls, "skips", _IDS, listing)
         cls._declared = frozenset({*expected, *skipped})
         cls._problem = None
@@ -84,15 +87,22 @@ class _ContractTestCase(unittest.TestCase):
             return
         attach(cls, SETUP_TEST, _method(SET_UP.requirement, cls._find_problem))
         for check in ALL:
-            method = _check_method(check, expected.get(check.id))
+            whole, part = expected.get(check.id), expected.get(check.id + _SHOULD)
+            method = _check_method(check, whole or part, must_hold=whole is None)
             if check.id in skipped:
                 method = unittest.skip(skipped[check.id])(method)
-            elif check.id in expected:
+            elif whole or part:
                 method = unittest.expectedFailure(method)
             attach(cls, check.method, method)
 
-    def _judge(self, check: Check, expected: str | None) -> str:
-        """Run a check; return the text of its failure, or "" if it does not fail."""
+    def _judge(self, check: Check, expected: str | None, *, must_hold: bool) -> str:
+        """Run a check; return the text of its failure, or "" if it does not fail.
+
+        Args:
+            check: the check.
+            expected: why it is expected to fail, if it is.
+            must_hold: that is so of its SHOULD cases alone.
+        """
         problem = self._find_problem()
         if problem:
             self.skipTest(f"see {SETUP_TEST}: {problem.splitlines()[0]}")
@@ -102,9 +112,7 @@ class _ContractTestCase(unittest.TestCase):
             if not isinstance(fault, SetUpError):
                 fault.add_note("modeltest failed here, not the adapter; please report it.")
             if expected is not None:
-                # unittest takes it for the failure that is expected; one more in a cleanup,
-                # where none is, lets the test end as an error.
-                self.addCleanup(_raise, fault)
+                self._end_with(fault)
             raise
         self._note_attempts(outcome)
         match outcome.status:
@@ -112,9 +120,20 @@ class _ContractTestCase(unittest.TestCase):
                 self.skipTest(outcome.text)
             case Status.WARNED if not self.strict and expected is None:
                 warn_at(type(self), ContractWarning, outcome.text)
+            case Status.FAILED if expected is not None and must_hold:
+                self._end_with(self.failureException(outcome.text))
+                return outcome.text
             case Status.WARNED | Status.FAILED:
                 return outcome.text
         return ""
+
+    def _end_with(self, error: BaseException) -> None:
+        """Let the test end with `error` although unittest expects it to fail.
+
+        It takes what the test raises for the failure that is expected; one more in a cleanup,
+        where none is, counts.
+        """
+        self.addCleanup(_raise, error)
 
     def _find_problem(self) -> str:
         """Return what is wrong with the test case itself, or ""; tried once a class."""
@@ -161,7 +180,8 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
         idle_timeout: seconds of silence after which the adapter gives up, if it does.
         refused_tool_names: names the adapter refuses by a rule of its own.
         accepted_tool_names: names the adapter accepts by a rule of its own.
-        expected_failures: check → reason. One that passes fails.
+        expected_failures: check → reason. One that passes fails. "release/blocked [SHOULD]"
+            expects its SHOULD cases to fail, and no other.
         skips: check → reason.
         strict: SHOULD checks fail instead of warning.
         deadline: seconds within which something must happen; an upper limit only, scaled by
@@ -181,12 +201,12 @@ class AsyncModelContractTestCase(_ContractTestCase, abstract=True):
     _consumer = AsyncConsumer
 
 
-def _check_method(check: Check, expected: str | None) -> Callable[..., None]:
+def _check_method(check: Check, expected: str | None, *, must_hold: bool) -> Callable[..., None]:
     level = "" if check.level is Level.MUST else f" [{check.level}]"
     reason = f" (expected to fail: {expected})" if expected else ""
     return _method(
         f"{check.requirement}{level}{reason}\n\n{check.why}\n",
-        lambda case: case._judge(check, expected),
+        lambda case: case._judge(check, expected, must_hold=must_hold),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from unittest import mock
 
 from modeltest import ContractWarning, Finish, ModelContractTestCase, Request, TextDelta
+from modeltest.checks import BY_NAME, Outcome, Status
 from modeltest.demo.acme import AcmeModel
 from modeltest.demo.naive import NaiveModel
 
@@ -141,6 +142,24 @@ class TestExpectedFailures(unittest.TestCase):
                 result = run(naive(expected_failures={name: "known"}), CLEAN, EMPTY)
                 self.assertEqual(len(result.expectedFailures), 1)
                 self.assertEqual(len(result.failures), 1)
+
+    def test_of_the_should_cases_alone(self) -> None:
+        def outcome(status: Status) -> Any:
+            check = BY_NAME["truncation/clean"]
+            return mock.patch("modeltest.testcase.run", lambda *_: Outcome(check, status, "why"))
+
+        tests = naive(expected_failures={"truncation/clean [SHOULD]": "known"})
+        with outcome(Status.WARNED):
+            result = run(tests, CLEAN)
+        self.assertEqual((len(result.expectedFailures), result.wasSuccessful()), (1, True))
+        with outcome(Status.FAILED):
+            result = run(tests, CLEAN)
+        self.assertFalse(result.wasSuccessful())
+        self.assertIn("AssertionError: why", result.failures[0][1])
+        with outcome(Status.PASSED):
+            self.assertEqual(len(run(tests, CLEAN).unexpectedSuccesses), 1)
+        with self.assertRaisesRegex(TypeError, r"names 'truncation/clean \[SHOULD\]', which is no"):
+            naive(skips={"truncation/clean [SHOULD]": "no"})
 
     def test_the_reason_is_in_the_description(self) -> None:
         test = naive(expected_failures={"truncation/clean": "ticket 12"})(CLEAN)
