@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))  # the checkout, whether or not it is installed
 
 import modeltest  # noqa: E402 - found by the line above
-from modeltest.checks import ALL, Check  # noqa: E402
+from docs.contract_pages import write_pages  # noqa: E402
 
 project = "modeltest"
 author = "the modeltest contributors"
@@ -23,6 +21,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "_generated", "examples"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
+smartquotes = False  # an empty string, '', is not a pair of quotation marks
 
 html_theme = "furo"
 html_title = f"modeltest {version}"
@@ -43,39 +42,6 @@ nitpick_ignore_regex = [
     ("py:class", r"modeltest\.checks\.check\.Level"),
     ("py:class", r"modeltest\.reader\.trial\.ReaderTrial"),
 ]
-
-
-def checks_page(checks: Iterable[Check]) -> str:
-    """Return Markdown that describes each of `modeltest.checks.ALL`, a heading a group."""
-    lines: list[str] = []
-    for group, members in itertools.groupby(checks, key=lambda check: check.group):
-        lines += [f"## {group}", ""]
-        for check in members:
-            lines += [*check_entry(check), ""]
-    return "\n".join(lines)
-
-
-def check_entry(check: Check) -> list[str]:
-    """Return the lines that describe one check."""
-    needs = f" · needs {', '.join(f'`{name}`' for name in check.needs)}" if check.needs else ""
-    return [
-        f"### {check.id}",
-        "",
-        f"`{check.method}` · {check.level}{needs}",
-        "",
-        f"**{check.requirement}**",
-        "",
-        check.why,
-        "",
-        f"*Fix:* {check.fix}",
-    ]
-
-
-def generate_pages() -> None:
-    """Write what pages include from the code, so that it cannot differ from the code."""
-    generated = DOCS / "_generated"
-    generated.mkdir(exist_ok=True)
-    (generated / "checks.md").write_text(checks_page(ALL), encoding="utf-8")
 
 
 def mark_code(
@@ -122,4 +88,5 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", keep_plain, priority=550)
 
 
-generate_pages()
+# From the code, so that they cannot differ from it.
+write_pages(DOCS)

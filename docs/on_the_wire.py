@@ -1,0 +1,461 @@
+"""What brings the fault of each check out: `ON_THE_WIRE`, by the check's id.
+
+Bytes come from the wire format and the scripts that the checks play; what the consumer does, and
+what is seen of an adapter that is wrong, is told.
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+from typing import Any
+
+from docs.wire_shown import (
+    ShortChat,
+    Snippet,
+    body,
+    course,
+    head,
+    marked,
+    played,
+    steps_shown,
+    told,
+    visible,
+)
+from modeltest.backend import Await, Progress, Response, Send, Stall, writes
+from modeltest.checks import delivery, framing, release
+from modeltest.checks.calls import LARGE
+from modeltest.checks.scripts import (
+    bursting,
+    close_delimited,
+    ended_cleanly,
+    flowing,
+    inside_chunk,
+    left_half,
+    one_and_a_half,
+    reset,
+    sent,
+    server_error,
+    short_of_length,
+    silent_after,
+    without_last_chunk,
+)
+from modeltest.contract import Finish, FinishReason, TextDelta, ToolCallDelta
+from modeltest.wire import Framing
+from modeltest.wire.respell import respellings
+
+
+class _Events:
+    """What the scripts ask of a trial: the events of an endless answer."""
+
+    def __init__(self, wire: ShortChat) -> None:
+        self.event = wire.event
+
+
+WIRE = ShortChat()
+EVENTS: Any = _Events(WIRE)
+TWO = sent(EVENTS, range(2))
+STOP = Finish(FinishReason.STOP)
+HELLO = WIRE.spell(TextDelta("Hello"), STOP)
+STILL_OPEN = "the server sees nobody leave; the connection stays in use"
+
+
+def _respelt(group: str, name: str, shows: str, *, ends: bool = False) -> Snippet:
+    """Return a whole answer in one of the spellings that belong to a framing check."""
+    found = {one.name: one for one in respellings(Framing.SSE, group)}
+    chunks = found.pop(name).chunks(HELLO.chunks)
+    return Snippet(shows, visible(b"".join(chunks), ends=ends), tuple(found))
+
+
+def _spelled(shows: str, *events: TextDelta | ToolCallDelta | Finish) -> Snippet:
+    return Snippet(shows, visible(WIRE.spell(*events).data))
+
+
+def _pieces(send: Send) -> list[bytes]:
+    """Return what each write of a step holds."""
+    edges = (0, *send.cuts, len(send.data))
+    return [send.data[start:stop] for start, stop in itertools.pairwise(edges)]
+
+
+RELEASE = {
+    "release/break": course(
+        "The loop is left after one event, and nothing keeps the stream.",
+        server=told(flowing(EVENTS)),
+        consumer="takes one event, breaks out of the loop, drops the stream",
+        fault=STILL_OPEN,
+    ),
+    "release/cancel": course(
+        "The stream is cancelled before its first event was asked for.",
+        server=told(flowing(EVENTS)),
+        consumer="gets the stream, reads nothing; cancels its token, or calls close()",
+        fault=f"the request went out, and {STILL_OPEN}",
+    ),
+    "release/close": course(
+        "close() is called while a variable still holds the stream.",
+        server=told(silent_after(EVENTS, 2)),
+        consumer="takes one event, leaves the loop, keeps the stream, calls close()",
+        fault=f"close() waits for more of the body; or {STILL_OPEN}",
+    ),
+    "release/with": course(
+        "A with-block is left by `break`, and at its end.",
+        server=told(flowing(EVENTS)),
+        consumer="with closing(stream): takes one event, breaks",
+        fault=f"the block is over, and {STILL_OPEN}",
+    ),
+    "release/unread": course(
+        "next() is never called.",
+        server=told(flowing(EVENTS)),
+        consumer="gets the stream; closes it, or drops it and lets the collector run",
+        fault=f"the request went out, and {STILL_OPEN}",
+    ),
+    "release/consumer-error": course(
+        "The body of the loop raises.",
+        server=told(flowing(EVENTS)),
+        consumer="with closing(stream): takes one event, raises an error of its own",
+        fault=f"another error comes out of the block; or {STILL_OPEN}",
+    ),
+    "release/twice": course(
+        "The stream is used after it was closed.",
+        server=told(flowing(EVENTS)),
+        consumer="takes one event, calls close(), calls close() again; or asks for another event",
+        fault="close() raises the second time; or iterating on raises, gives an event or sends a "
+        "second request",
+    ),
+    "release/blocked": course(
+        "The reader waits for a byte that does not come.",
+        server=told(silent_after(EVENTS, 2)),
+        consumer="waits for the third event; another thread cancels the token or calls close() "
+        "(asynchronous: the task is cancelled)",
+        fault=f"the reader stays blocked, its stack is shown; or {STILL_OPEN}",
+    ),
+    "release/finished": Snippet(
+        "The end marker is not the end of the body. Whoever stops reading at the marker leaves "
+        "the last chunk unread, and the connection can serve no second turn.",
+        played(ended_cleanly((Send(HELLO.data),))),
+    ),
+    "release/failed": course(
+        "The error is held, as an `except` block holds it. The turn may also fail by its status, "
+        "or by an error event.",
+        server=told(without_last_chunk(TWO)),
+        consumer="catches the error and looks at it",
+        fault="the error's traceback keeps the response alive; the connection stays in use",
+    ),
+    "release/nothing-left": course(
+        "Many streams are left, in every way there is, and then as many again.",
+        server=told(bursting(EVENTS)),
+        consumer=f"leaves {release._ROUND} streams by break, by close(), by a with-block, unread "
+        "and by cancelling; then the same once more",
+        fault="the second round adds a thread, a task or a socket for each of its streams",
+    ),
+    "release/many": course(
+        "Many streams are dropped, with the garbage collector on.",
+        server=told(bursting(EVENTS)),
+        consumer="300 times: takes one event, breaks, drops the stream",
+        fault="the pool is full, and a request waits for ever; or a finalizer waits for a lock. "
+        "The stack is shown",
+    ),
+    "release/clean-next": course(
+        "A second turn follows an abandoned one on the same model.",
+        server=f"{told(left_half(EVENTS, first=1000))}; to the second request "
+        f"{told(silent_after(EVENTS, 8))}",
+        consumer="takes one event and breaks, or calls close(); streams again",
+        fault=f"the second turn begins with what was left of the first: {WIRE.event_text(1001)!r}",
+    ),
+}
+
+DELIVERY = {
+    "delivery/prompt": Snippet(
+        "The next event is not sent until this one was taken. A reader that waits for a full "
+        "buffer, or for the line after the blank line, waits for ever.",
+        steps_shown(
+            Send(one_and_a_half(EVENTS)(0)),
+            Await(Progress(), 1),
+            Send(one_and_a_half(EVENTS)(1)),
+            Await(Progress(), 2),
+        ),
+        ("chunked", "HTTP/1.0", "two events a write"),
+    ),
+    "delivery/bounded": course(
+        "The server sends as fast as it is read.",
+        server=f"{delivery._PADDING // 1024} KiB of comments and an event, again and again",
+        consumer="takes one event, and then no other",
+        fault=f"the adapter reads on, beyond {delivery.SWALLOWED // 1024**2} MiB",
+    ),
+    "delivery/end": Snippet(
+        "The answer is whole, but the body does not end.",
+        steps_shown(Send(HELLO.data), Stall()),
+    ),
+}
+
+_GZIPPED = gzip.compress(EVENTS.event(0) + EVENTS.event(1))
+_HALF = EVENTS.event(1)[: len(EVENTS.event(1).rstrip()) // 2 + 3]
+_SHORT_TEXT, *_ = WIRE.prefix_bodies()
+_SHORT_CALL = next(one for one in WIRE.prefix_bodies() if one.name == "a short tool call")
+_LAST_DIGIT = _SHORT_CALL.data.rindex(b"0}")
+
+TRUNCATION = {
+    "truncation/clean": Snippet(
+        "Nothing is wrong for HTTP. Only the finish reason and `[DONE]` are missing.",
+        played(ended_cleanly(TWO)),
+    ),
+    "truncation/close-delimited": Snippet(
+        "The connection's end is the body's end, whatever the reason for it.",
+        played(close_delimited(TWO)),
+    ),
+    "truncation/closed": Snippet(
+        "The connection closes before the last chunk, or inside a chunk.",
+        played(inside_chunk(TWO)),
+        ("before the last chunk",),
+    ),
+    "truncation/reset": Snippet(
+        "The connection is reset once both events were taken.",
+        played(reset(TWO, Progress(), 2)),
+    ),
+    "truncation/short": Snippet(
+        "The head promises more than comes.",
+        played(short_of_length(TWO)),
+    ),
+    "truncation/empty": Snippet(
+        "There is nothing to read, or nothing but comments.",
+        played(ended_cleanly((Send(WIRE.keep_alive), Send(WIRE.keep_alive)))),
+        ("no byte",),
+    ),
+    "truncation/mid-event": Snippet(
+        "The last line is torn, though the HTTP body is whole.",
+        played(ended_cleanly((*TWO[:1], Send(_HALF)))),
+        ("before the blank line", "before the end of the line"),
+    ),
+    "truncation/gzip": Snippet(
+        "The gzip stream lacks its trailer. The HTTP body is whole.",
+        f"{head(Response(headers=(('Content-Encoding', 'gzip'),)))}\n\n"
+        f"({len(_GZIPPED) - 8} of {len(_GZIPPED)} bytes: the trailer is missing; then the last "
+        "chunk, which ends the body)",
+        ("in the middle",),
+    ),
+    "truncation/boundaries": Snippet(
+        "The answer ends at one of the marks: cleanly, by the connection's end, before the last "
+        "chunk, inside a chunk, short of its Content-Length, or by a reset.",
+        marked(_SHORT_TEXT.chunks, _SHORT_TEXT.complete or 0, "✂"),
+        tuple(one.name for one in WIRE.incomplete_endings()),
+    ),
+    "truncation/prefix": Snippet(
+        "The answer ends after any byte, here inside a number: 3 is not 30.",
+        visible(_SHORT_CALL.data[:_LAST_DIGIT]) + " ✂",
+    ),
+    "truncation/arguments": body(
+        "The finish says that the call is whole. Its arguments say that it is not.",
+        WIRE.cut_argument_bodies(),
+        "arguments cut inside a number, a finish for tool use",
+    ),
+    "truncation/good-endings": body(
+        "An end marker without a finish reason is an end all the same.",
+        WIRE.good_endings(),
+        "[DONE], no finish",
+    ),
+}
+
+FINISH = {
+    "finish/once-last": body(
+        "Three lines belong to the end of this turn. They make one Finish.",
+        WIRE.bodies(),
+        "text",
+    ),
+    "finish/reasons": body(
+        "The answer was cut off by its limit: the reason is `length`, and never `stop`.",
+        WIRE.reason_bodies(),
+        "length",
+    ),
+    "finish/unknown": Snippet(
+        "The word is none of the format's.", visible(WIRE.unknown_reason_body().data)
+    ),
+    "finish/absent": body(
+        "An empty reason in mid-stream ends nothing.",
+        WIRE.absent_reason_bodies(),
+        "an empty reason before the finish",
+    ),
+    "finish/usage": body(
+        "The counts grow from chunk to chunk, and only the last ones count. The 5 cached tokens "
+        "are part of the prompt's 28.",
+        WIRE.usage_bodies(),
+        "usage on every event, growing",
+    ),
+    "finish/after": body(
+        "The turn is over, and goes on.",
+        WIRE.after_finish_bodies(),
+        "text after the finish",
+    ),
+    "finish/duplicate": body(
+        "The same finish comes twice.",
+        WIRE.duplicate_bodies(),
+        "the finish twice",
+    ),
+    "finish/with-content": body(
+        "The last piece of the text and the reason share a chunk.",
+        WIRE.finish_beside_content_bodies(),
+        "finish beside the last text",
+    ),
+}
+
+CALLS = {
+    "calls/parallel": body(
+        "The fragments of two calls come in turns; the index tells them apart.",
+        WIRE.parallel_call_bodies(),
+        "fragments of two tool calls in turns",
+    ),
+    "calls/index": body(
+        "The index is the same, the id is not: two calls.",
+        WIRE.index_bodies(),
+        "the same index for two calls",
+    ),
+    "calls/identity": body(
+        "The name comes again with every fragment. It is still one name.",
+        WIRE.identity_bodies(),
+        "the name repeated on later fragments",
+    ),
+    "calls/empty": body(
+        "The call's arguments are `{}`.",
+        WIRE.empty_argument_bodies(),
+        "arguments null",
+    ),
+    "calls/reason": body(
+        "The reason says stop, and yet there is a call.",
+        WIRE.tool_reason_bodies(),
+        "a tool call under an ordinary stop",
+    ),
+    "calls/invalid": body(
+        "A brace too many.",
+        WIRE.invalid_argument_bodies(),
+        'arguments {"a": 1}}',
+    ),
+    "calls/large": Snippet(
+        f"{LARGE:,} bytes of arguments in {len(WIRE.large_call_body(LARGE).parts)} events; these "
+        "are the first two.",
+        visible(b"".join(WIRE.large_call_body(LARGE).chunks[:2])),
+    ),
+}
+
+_GREETING = WIRE.spell(TextDelta("Grüße")).data
+
+FRAMING = {
+    "framing/chunks": Snippet(
+        "One event in writes of seven bytes, each as Python shows it. One of them tears the `ü`.",
+        "\n".join(map(repr, _pieces(writes(_GREETING, 7)))),
+        ("writes of 1, 2 and 3 bytes", "random cuts", "all at once"),
+    ),
+    "framing/line-ends": _respelt(
+        "line-ends",
+        "mixed line ends",
+        "One line ends in CR, the next in CR LF.",
+    ),
+    "framing/comments": _respelt(
+        "comments", "comments inside events", "A line that begins with a colon says nothing."
+    ),
+    "framing/space": _respelt(
+        "space", "no space after the colon", "No space stands after the colon."
+    ),
+    "framing/fields": _respelt(
+        "fields", "fields of no meaning", "Only the `data` lines carry the answer."
+    ),
+    "framing/blank-lines": _respelt(
+        "blank-lines",
+        "more blank lines",
+        "Two blank lines come before the first event, and two more after each.",
+        ends=True,
+    ),
+    "framing/split-data": _respelt(
+        "split-data", "data over two lines", "The lines of one event are joined by a line end."
+    ),
+    "framing/unicode": _spelled(
+        "The three bytes in the text are U+2028, as the provider sends it: unescaped.",
+        TextDelta("a\u2028b"),
+    ),
+    "framing/charset": Snippet(
+        "The header is wrong, and the body is UTF-8.",
+        played(
+            Response((Send(_GREETING),), content_type="text/event-stream; charset=iso-8859-1"),
+        ),
+        ("no charset",),
+    ),
+    "framing/large": _spelled("One line of 1.2 MB.", TextDelta("long text " * 120_000)),
+    "framing/malformed": body(
+        "A brace is missing in the second event. The others are good.",
+        WIRE.malformed_bodies(),
+        "broken JSON between good events",
+    ),
+    "framing/unknown-event": body(
+        "The second event is of a kind that nobody knows.",
+        WIRE.unknown_bodies(),
+        "a delta of an unknown kind",
+    ),
+    "framing/any-bytes": Snippet(
+        "Events that are JSON, but none of the provider's. Bytes without any sense follow.",
+        visible(b"".join(framing._odd_events(Framing.SSE)[:7])),
+    ),
+    "framing/bom": _respelt("bom", "a byte order mark", "Three bytes stand before the first line."),
+    "framing/invalid-utf8": Snippet(
+        "The byte FF is in no UTF-8 text.",
+        visible(framing._with_bad_byte(HELLO.chunks[0])),
+    ),
+    "framing/empty-data": Snippet(
+        "An event whose data is empty comes before each event.",
+        visible(b"".join(b"data:\n\n" + chunk for chunk in HELLO.chunks)),
+    ),
+}
+
+FAULTS = {
+    "faults/error-event": body(
+        "HTTP said 200, and two pieces of text came.",
+        WIRE.error_bodies(),
+        "an error object, after 2 texts",
+    ),
+    "faults/egress": course(
+        "Every connection is watched, whoever opens it. What goes elsewhere is refused.",
+        server=told(ended_cleanly(TWO)),
+        consumer="streams one turn",
+        fault="the adapter, or a library under it, connects to another address than base_url's",
+    ),
+}
+
+ISOLATION = {
+    "isolation/interleaved": course(
+        "Two streams of one model, read on one thread.",
+        server=f"{WIRE.event_text(0)!r}, {WIRE.event_text(1)!r} … to the first request, "
+        f"{WIRE.event_text(1000)!r}, {WIRE.event_text(1001)!r} … to the second; neither more "
+        "than one event ahead of the other",
+        consumer="takes an event of the first, one of the second, one of the first …",
+        fault=f"the first stream gives {WIRE.event_text(1000)!r}",
+    ),
+    "isolation/parallel": course(
+        "Eight streams of one model, read on eight threads, or by eight tasks.",
+        server="answers none before all eight requests are there; then each gets words of its own",
+        consumer="takes six events of each stream at the same time",
+        fault="a stream gives a word of another one's answer, or the calls of two turns are mixed",
+    ),
+    "isolation/reuse": course(
+        "One model, five turns.",
+        server=f"{told(server_error())}; two answers that fall silent inside an event; one that "
+        "ends inside an event; an ordinary one",
+        consumer="reads the error; cancels the second turn, closes the third, reads the fourth to "
+        "its end; reads the last",
+        fault="the last turn raises, or begins with what another one left in a buffer",
+    ),
+    "isolation/request": course(
+        "The request is compared with a copy that was made before. It has a system message, a "
+        "call, its result and a tool in it.",
+        server=told(ended_cleanly(TWO)),
+        consumer="streams the request",
+        fault="its messages or its tools are no longer what they were",
+    ),
+}
+
+ON_THE_WIRE: dict[str, Snippet] = {
+    **RELEASE,
+    **DELIVERY,
+    **TRUNCATION,
+    **FINISH,
+    **CALLS,
+    **FRAMING,
+    **FAULTS,
+    **ISOLATION,
+}
+"""What brings the fault of a check out, by the check's id."""
