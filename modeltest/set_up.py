@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
+import re
 import traceback
 from collections.abc import Callable, Collection
 from typing import Any
@@ -22,7 +23,7 @@ from modeltest.checks import (
     run,
 )
 from modeltest.checks.case import Case, ending
-from modeltest.consumer import AsyncConsumer, Hang, SyncConsumer
+from modeltest.consumer import AsyncConsumer, Hang, Log, SyncConsumer
 from modeltest.contract import Finish, ReasoningDelta, Request, TextDelta, ToolCallDelta
 from modeltest.hooks import event_bytes, hook
 from modeltest.transports import Transport
@@ -71,6 +72,7 @@ def _answers(trial: Trial) -> None:
     with trial.case("", Response((*events(pieces[:2]), End()))) as case:
         _expect_kind(case)
         log = case.read()
+        _expect_right_iterable(log)
         if not case.backend.exchanges:
             raise Failure(f"the adapter sent no request to {case.backend.url}: {ending(log)}.")
         given: list[object] = [*log.events]  # whatever the adapter's types promise
@@ -94,6 +96,15 @@ def _expect_kind(case: Case) -> None:
         raise Failure("stream() is asynchronous: derive from AsyncModelContractTestCase.")
     if inspect.isgeneratorfunction(stream) and consumer is AsyncConsumer:
         raise Failure("stream() is a plain generator: derive from ModelContractTestCase.")
+
+
+def _expect_right_iterable(log: Log) -> None:
+    """Expect that what `stream` gave can be iterated in the test case's way."""
+    text = str(log.error) if isinstance(log.error, TypeError) else ""
+    if re.search(r"'(async_generator|coroutine)' object is not iterable", text):
+        raise Failure(f"stream() is asynchronous ({text}): derive from AsyncModelContractTestCase.")
+    if "is not an async iterable" in text or "can't be used in 'await'" in text:
+        raise Failure(f"stream() is not asynchronous ({text}): derive from ModelContractTestCase.")
 
 
 def _pieces(trial: Trial) -> list[bytes]:

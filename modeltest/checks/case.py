@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from modeltest.backend import Backend, Exchange, Progress
@@ -329,11 +329,14 @@ def text_of(error: BaseException) -> str:
 
 
 def carried_by(error: BaseException) -> str:
-    """Return the attributes of an error, as text."""
-    try:
-        return repr(getattr(error, "__dict__", {}))
-    except Exception:
-        return ""  # one of them has a `repr` that raises
+    """Return the public attributes of an error, and what those that are objects hold, as text."""
+    said: list[str] = []
+    for name in dir(error):
+        with suppress(Exception):  # a property, or a `repr`, of the author's may raise
+            value = getattr(error, name)
+            if not name.startswith("_") and not callable(value):
+                said += [repr(value), repr(getattr(value, "__dict__", ""))]
+    return " ".join(said)
 
 
 def shown(error: BaseException) -> str:

@@ -57,7 +57,9 @@ def events_arrive_as_sent(trial: Trial) -> None:
             [(half(index), 1) for index in range(6)],
         ),
     }
-    wanted = [""] + [_said_by(trial, events) for events in range(1, 7)]
+    wanted = ["", *(_said_by(trial, events) for events in range(1, 7))]
+    if not wanted[-1]:
+        raise Skip("the adapter gives no text for event(i)")
     for name, (framed, pieces) in cases.items():
         arrived = Progress()
         with trial.case(name, framed((*_piece_by_piece(pieces, arrived), Stall()))) as case:
@@ -152,7 +154,7 @@ def _said_by(trial: Trial, events: int) -> str:
 
 def _expect_prompt(case: Case, stream: Stream, wanted: str, number: int) -> None:
     """Expect that what the first events say comes now; in how many deltas does not matter."""
-    while len("".join(stream.log.texts)) < max(1, len(wanted)):
+    while len("".join(stream.log.texts)) < len(wanted):
         taken = len(stream.log.events)
         try:
             case.take(stream, 1)
@@ -162,8 +164,6 @@ def _expect_prompt(case: Case, stream: Stream, wanted: str, number: int) -> None
                 f"consumer has it; after {hang.seconds:.1f} s it has {count(taken, 'event')}.",
                 hung=True,
             ) from None
-        if not wanted and len(stream.log.events) >= number:
-            return  # events without text are only counted
 
 
 def _padding(trial: Trial) -> bytes:

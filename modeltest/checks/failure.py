@@ -34,21 +34,29 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         statement: what happened, in one sentence.
         evidence: what was seen, where.
         hung: whether the adapter did not come back; then no further case is tried.
+        fix: how to mend it, where that is not what the check says.
     """
 
     def __init__(
-        self, statement: str, evidence: tuple[Evidence, ...] = (), *, hung: bool = False
+        self,
+        statement: str,
+        evidence: tuple[Evidence, ...] = (),
+        *,
+        hung: bool = False,
+        fix: str = "",
     ) -> None:
         super().__init__(statement)
         self.statement = statement
         self.evidence = evidence
         self.hung = hung
+        self.fix = fix
 
     def with_evidence(self, more: tuple[Evidence, ...]) -> Self:
         """Return the same verdict with more evidence, of the kinds that it does not have yet."""
         had = {evidence.label for evidence in self.evidence}
         new = (evidence for evidence in more if evidence.label not in had)
-        return type(self)(self.statement, (*self.evidence, *new), hung=self.hung)
+        evidence = (*self.evidence, *new)
+        return type(self)(self.statement, evidence, hung=self.hung, fix=self.fix)
 
     def __str__(self) -> str:
         return "\n".join([self.statement, *map(str, self.evidence)])

@@ -48,7 +48,8 @@ def finish_is_once_and_last(trial: Trial) -> None:
         with trial.case(body.name, answer(trial, body)) as case:
             _expect_end_with_error(case)
     (text, *_) = wire.bodies()
-    with trial.case("a broken connection", without_last_chunk(sends(text)[:-2])) as case:
+    begun = sends(text)[: len(text.incomplete_prefixes()) - 1]
+    with trial.case("a broken connection", without_last_chunk(begun)) as case:
         _expect_end_with_error(case)
 
 

@@ -218,7 +218,7 @@ def any_bytes_are_an_event_or_an_error(trial: Trial) -> None:
                 raise Failure(
                     f"some bytes raised {shown(log.error)}; expected events, or an error of the "
                     "adapter's model_error.",
-                    (Evidence("body", repr(body)),),
+                    (Evidence("body", cut(body, 1000)),),
                 )
 
         whole = [b"".join(answer.chunks) for answer in plain]

@@ -107,5 +107,6 @@ def _report(trial: Trial) -> str:
     shown = {evidence.label for broken in trial.broken for evidence in broken.failure.evidence}
     if trial.egress.attempts and "refused" not in shown:
         lines.append(str(refused(trial.egress.attempts)))
-    lines.append(str(Evidence("fix", check.fix)))
+    fixes = dict.fromkeys(broken.failure.fix or check.fix for broken in trial.broken)
+    lines += [str(Evidence("fix", fix)) for fix in fixes]
     return "\n".join(lines)

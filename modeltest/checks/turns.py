@@ -176,6 +176,15 @@ def _expect_finish(body: Body, log: Log, finish: Finish | None) -> None:
         raise _differ(body, "reason", " or ".join(sorted(body.accepted_reasons)), finish.reason)
 
 
+_WHOLE = {
+    "text": "hand on every piece of text as it is: white space is text, and so is a piece that "
+    "equals the one before it; handle a chunk's content before its finish reason",
+    "reasoning": "hand on reasoning whole, its signature and its opaque blocks included, or leave "
+    "it out: the provider refuses half of it when it is sent back",
+}
+"""What of the answer differs → how to mend it."""
+
+
 def _differ(body: Body, what: str, wanted: object, got: object) -> Failure:
     return Failure(
         f"the answer's {what}: not what was sent.",
@@ -184,6 +193,7 @@ def _differ(body: Body, what: str, wanted: object, got: object) -> Failure:
             Evidence("got", _cut(got)),
             wire_shown(body),
         ),
+        fix=_WHOLE.get(what, ""),
     )
 
 

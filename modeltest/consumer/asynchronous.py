@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import inspect
 import threading
 from collections.abc import Callable
@@ -20,6 +21,9 @@ _Job = tuple[Pending, str, tuple[Any, ...]]
 class AsyncStream(Stream):
     """A stream of an `AsyncModel`, owned by a task of its own.
 
+    Attributes:
+        context: what its context variables are kept in: that of the task that reads it.
+
     The owner does what the body of an `async with aclosing(stream)` would: when it is cancelled,
     in a verb or between two, it closes the stream and ends. Verbs begun later return the
     CancelledError at once.
@@ -31,9 +35,12 @@ class AsyncStream(Stream):
         hand: AsyncHand,
         deadline: float,
         when_over: Callable[[AsyncStream], object],
+        beside: AsyncStream | None = None,
     ) -> None:
-        """Prepare, as for any `Stream`; `loop` runs the verbs."""
+        """Prepare, as for any `Stream`; `loop` runs the verbs, in the context of `beside`."""
         super().__init__(hand, deadline, when_over)
+        own = contextvars.copy_context()
+        self.context: contextvars.Context = own if beside is None else beside.context
         self._loop = loop
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
         self._owner: asyncio.Task[None] | None = None
@@ -88,7 +95,7 @@ class AsyncStream(Stream):
     # What follows runs on the loop.
 
     def _begin(self) -> None:
-        self._owner = self._loop.create_task(self._own())
+        self._owner = self._loop.create_task(self._own(), self.context)
         # Not in a `finally`: a task that is cancelled before it begins runs none of its code.
         self._owner.add_done_callback(self._end)
 

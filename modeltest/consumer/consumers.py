@@ -57,7 +57,7 @@ class Consumer(ABC):
             model: is asked for it.
             request: what to ask.
             deadline: seconds that each operation may take.
-            beside: a stream whose thread the new one shares.
+            beside: a stream whose thread the new one shares, or its task's context.
         """
         stream = self._new_stream(model, request, deadline, beside)
         self._streams[stream] = None
@@ -211,9 +211,11 @@ class AsyncConsumer(Consumer):
         model: Any,
         request: Request,
         deadline: float,
-        beside: Stream | None,  # noqa: ARG002 - they all share the loop's thread
+        beside: Stream | None,
     ) -> Stream:
-        return AsyncStream(self._loop, AsyncHand(model, request, Log()), deadline, self._forget)
+        hand = AsyncHand(model, request, Log())
+        reader = beside if isinstance(beside, AsyncStream) else None
+        return AsyncStream(self._loop, hand, deadline, self._forget, reader)
 
     def _end(self, patience: float) -> None:
         self._loop.close(patience)

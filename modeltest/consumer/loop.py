@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import math
 import threading
 import traceback
@@ -52,9 +53,11 @@ class Loop:
         """
         self.loop.call_soon_threadsafe(function, *args)
 
-    def create_task(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def create_task(
+        self, coroutine: Coroutine[Any, Any, None], context: contextvars.Context | None = None
+    ) -> asyncio.Task[None]:
         """Return a task of the kit's; to be called on the loop."""
-        task = self.loop.create_task(coroutine)
+        task = self.loop.create_task(coroutine, context=context)
         self._own.add(task)
         return task
 

@@ -3,13 +3,17 @@
 Numbers vary; so each text is matched line by line, from its beginning to its end.
 """
 
+import json
 import re
 import threading
 import unittest
 import warnings
+from dataclasses import replace
 from unittest import mock
 
 from modeltest.checks import ALL, BY_NAME, Check, Outcome, Status, Subject, run
+from modeltest.checks.case import carried_by
+from tests.benchmarks.subjects import openai_chat
 from tests.mutants import (
     arriving,
     cancelling,
@@ -58,7 +62,7 @@ TEXTS: dict[str, list[tuple[type[parrot.Parrot], list[str]]]] = {
     "release/cancel": [
         (
             cancelling.IgnoresTheToken,
-            [r"release/cancel: next\(\) did not return within 0\.5 s.*|release/cancel: .*cancel.*"],
+            [r"release/cancel: iterating to the end did not return within 0\.5 s.*|release/cancel: .*cancel.*"],
         ),
         (cancelling.FinishesWhenCancelled, [r"release/cancel: a cancelled stream gave a Finish\."]),
         (
@@ -343,6 +347,48 @@ class TestMany(unittest.TestCase):
         self.assertRegex(
             outcome.text, r"\Arelease/many: only 0 of 300 streams were left within 0 s: leaving"
         )
+
+
+class TestWhatAnErrorCarries(unittest.TestCase):
+    def test_slots_properties_and_objects(self) -> None:
+        class Detail:
+            def __init__(self) -> None:
+                self.kind = "overloaded"
+
+        class Slotted(Exception):
+            __slots__ = ("type",)
+
+            def __init__(self) -> None:
+                self.type = "server_error"
+
+            @property
+            def message(self) -> str:
+                return "the server is on fire"
+
+            @property
+            def detail(self) -> Detail:
+                return Detail()
+
+            @property
+            def broken(self) -> str:
+                raise ValueError
+
+        said = carried_by(Slotted())
+        for word in ("server_error", "the server is on fire", "overloaded"):
+            self.assertIn(word, said)
+
+
+class TestEventsThatSayNothing(unittest.TestCase):
+    def test_a_first_event_that_only_names_the_role(self) -> None:
+        def event(index: int) -> bytes:
+            delta = {"role": "assistant"} if index == 0 else {"content": f"word{index} "}
+            return b"data: %b\n\n" % json.dumps({"choices": [{"delta": delta}]}).encode()
+
+        subject = replace(openai_chat(), event=event)
+        for name in ("delivery/prompt", "framing/line-ends"):
+            with self.subTest(name):
+                outcome = run(BY_NAME[name], subject)
+                self.assertEqual(outcome.status, Status.PASSED, outcome.text)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import httpx
@@ -117,3 +118,22 @@ class TakesItsCancellationForAnError(AsyncParrot):
                     yield event
         except asyncio.CancelledError as error:
             raise ModelError("cancelled") from error
+
+
+class KeepsItsDecoderInTheContext(AsyncParrot):
+    """A context variable holds the decoder: two streams that one task reads share it."""
+
+    decoder: ContextVar[SSEDecoder] = ContextVar("decoder")
+
+    async def receive(self, response: httpx.Response) -> AsyncGenerator[Event, None]:
+        self.decoder.set(SSEDecoder())
+        try:
+            async for chunk in response.aiter_bytes():
+                for data in [self.load(sse.data) for sse in self.decoder.get().feed(chunk)]:
+                    if "over" in data:
+                        yield Finish(data["over"], raw=data["over"])
+                        return
+                    yield TextDelta(data["word"])
+        except httpx.HTTPError as error:
+            raise IncompleteResponseError(f"the connection broke: {error}") from error
+        raise IncompleteResponseError("the answer ended before it was over")

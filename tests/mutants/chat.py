@@ -711,3 +711,33 @@ class LosesSignatures:
     def stream(self, request):
         for event in self.model.stream(request):
             yield replace(event, signature="") if isinstance(event, ReasoningDelta) else event
+
+
+class FinishAfterAnError(Chat):
+    """Read on after its error, a stream takes what it has for the answer."""
+
+    def stream(self, request):
+        return _Resumable(super().stream(request))
+
+
+class _Resumable:
+    def __init__(self, events):
+        self.events, self.failed = events, False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        try:
+            return next(self.events)
+        except StopIteration:
+            if self.failed:
+                self.failed = False
+                return Finish("stop", "stop")
+            raise
+        except ModelError:
+            self.failed = True
+            raise
+
+    def close(self):
+        self.events.close()

@@ -74,3 +74,19 @@ class Peeked:
     def close(self) -> None:
         self.first = None
         self.events.close()
+
+
+class RaisesWhenCancelled(CancellableParrot):
+    """What the cut connection raises comes out, and tells the caller that the turn was cut."""
+
+    def stream(self, request: Request, cancel: CancelToken | None = None) -> Iterable[Event]:
+        own = CancelToken()
+        if cancel is not None:
+            cancel.add_callback(own.cancel)
+        try:
+            yield from super().stream(request, own)
+            if own.cancelled:
+                raise IncompleteResponseError("cancelled")
+        finally:
+            if cancel is not None:
+                cancel.remove_callback(own.cancel)

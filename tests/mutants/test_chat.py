@@ -53,6 +53,7 @@ CAUGHT_BY = {
     chat.EmptyDataRefused: "framing/empty-data",
     chat.CleanEndAccepted: "truncation/boundaries",
     chat.ArgumentsRepaired: "truncation/arguments",
+    chat.FinishAfterAnError: "finish/once-last",
     chat.DropsBlank: "finish/with-content",
     chat.DropsRepeats: "finish/with-content",
     chat.ErrorIgnored: "faults/error-event",
@@ -92,6 +93,7 @@ CUTS = {
 
 
 SAYS = {
+    chat.FinishAfterAnError: r"- a broken connection: after its error the stream gave Finish\(",
     chat.DropsBlank: "finish after text of many kinds: the answer's text: not what was sent",
     chat.DropsRepeats: "finish after text of many kinds: the answer's text: not what was sent",
     chat.ErrorIgnored: r"faults/error-event: 6 of 6 cases fail\.",

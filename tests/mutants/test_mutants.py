@@ -42,6 +42,7 @@ CORRECT = (
     styles.MergesWhatComes,
     styles.SplitsWords,
     styles.PeeksAtTheFirst,
+    styles.RaisesWhenCancelled,
     awaiting.AsyncParrot,
 )
 
@@ -210,6 +211,7 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     # Tasks.
     awaiting.LeavesATask: {"release/nothing-left"},
     awaiting.ReadsOnWhenCancelled: {"release/blocked"},
+    awaiting.KeepsItsDecoderInTheContext: {"isolation/interleaved"},
     awaiting.SwallowsItsCancellation: {"release/blocked"},
     awaiting.TakesItsCancellationForAnError: {"release/blocked"},
     # Events come late.
