@@ -62,7 +62,9 @@ TEXTS: dict[str, list[tuple[type[parrot.Parrot], list[str]]]] = {
     "release/cancel": [
         (
             cancelling.IgnoresTheToken,
-            [r"release/cancel: iterating to the end did not return within 0\.5 s.*|release/cancel: .*cancel.*"],
+            [
+                r"release/cancel: iterating to the end did not return within 0\.5 s.*|release/cancel: .*cancel.*"
+            ],
         ),
         (cancelling.FinishesWhenCancelled, [r"release/cancel: a cancelled stream gave a Finish\."]),
         (
