@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from modeltest.backend import Await, End, Progress, Response, Send, Step
 from modeltest.checks.case import ending, shown
 from modeltest.checks.failure import Evidence, Failure, Skip
-from modeltest.checks.scripts import ended_cleanly
+from modeltest.checks.texts import says_nothing_first
 from modeltest.checks.trial import Trial
 from modeltest.consumer import Log
 from modeltest.contract import ReasoningDelta, TextDelta, ToolCallDelta
@@ -131,10 +131,8 @@ def event_groups(trial: Trial) -> list[bytes]:
     One that gives nothing, such as a first one that only names the role, is sent with the next.
     """
     first, second, *others = (trial.event(index) for index in range(_EVENTS))
-    with trial.apart(ended_cleanly((Send(first, events=1),))) as case:
-        case.set_up()
-        gives = bool(case.read().events)
-    return [first, second, *others] if gives else [first + second, *others]
+    silent = says_nothing_first(trial)
+    return [first + second, *others] if silent else [first, second, *others]
 
 
 def sends(chunks: Iterable[bytes]) -> tuple[Send, ...]:

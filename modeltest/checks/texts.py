@@ -36,3 +36,17 @@ def expect_beginning(stream: Stream, text: str) -> None:
     got = stream.log.text
     if not text.startswith(got):
         raise Failure(f"expected text that begins {text[:80]!r}, got {got[:80]!r}.")
+
+
+def says_nothing_first(trial: Trial) -> bool:
+    """Tell whether event(0) gives nothing where event(1) does: it may only name the role.
+
+    An adapter that gives each event only once it has the next gives nothing for either.
+    """
+    return not _gives(trial, 0) and _gives(trial, 1)
+
+
+def _gives(trial: Trial, index: int) -> bool:
+    with trial.apart(ended_cleanly(sent(trial, [index]))) as case:
+        case.set_up()
+        return bool(case.read().events)

@@ -26,7 +26,11 @@ def without_hypothesis() -> Any:
 class TestStrategies(unittest.TestCase):
     def assertGives(self, strategy: st.SearchStrategy[bytes], condition: Any) -> None:
         try:
-            find(strategy, condition, settings=settings(derandomize=True, database=None))
+            find(
+                strategy,
+                condition,
+                settings=settings(max_examples=5000, derandomize=True, database=None),
+            )
         except NoSuchExample:
             self.fail("no such body is ever given")
 
