@@ -40,6 +40,7 @@ from modeltest.checks.scripts import (
     silent_after,
     without_last_chunk,
 )
+from modeltest.checks.spellings import with_bad_byte
 from modeltest.contract import Finish, FinishReason, TextDelta, ToolCallDelta
 from modeltest.wire import Framing
 from modeltest.wire.respell import respellings
@@ -394,7 +395,7 @@ FRAMING = {
     "framing/bom": _respelt("bom", "a byte order mark", "Three bytes stand before the first line."),
     "framing/invalid-utf8": Snippet(
         "The byte FF is in no UTF-8 text.",
-        visible(framing._with_bad_byte(HELLO.chunks[0])),
+        visible(with_bad_byte(HELLO.chunks[0])),
     ),
     "framing/empty-data": Snippet(
         "An event whose data is empty comes before each event.",

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import unittest
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from modeltest.checks import Level
+from modeltest.checks.check import Rule
+
+__unittest = True  # keeps this module's lines out of a failure's traceback
 
 _MARK = "_by_modeltest"
 """On a method attached here: the method itself. A wrapper of the author's copies it."""
@@ -20,6 +26,45 @@ def attach(cls: type, name: str, method: Callable[..., None]) -> None:
     method.__name__ = name
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     setattr(cls, name, method)
+
+
+def attach_rule(
+    cls: type,
+    rule: Rule,
+    judge: Callable[[Any], str],
+    *,
+    expected: str | None,
+    skipped: str | None,
+) -> None:
+    """Add the test method of one rule.
+
+    Args:
+        cls: the test case's class.
+        rule: what the method is called, and says of itself.
+        judge: `(test case)` → the text of the failure, "" if there is none.
+        expected: why it is expected to fail, if it is.
+        skipped: why it is skipped, if it is.
+    """
+    level = "" if rule.level is Level.MUST else f" [{rule.level}]"
+    reason = f" (expected to fail: {expected})" if expected else ""
+    method = judging_method(f"{rule.requirement}{level}{reason}\n\n{rule.why}\n", judge)
+    if skipped is not None:
+        method = unittest.skip(skipped)(method)
+    elif expected is not None:
+        method = unittest.expectedFailure(method)
+    attach(cls, rule.method, method)
+
+
+def judging_method(doc: str, judge: Callable[[Any], str]) -> Callable[..., None]:
+    """Return a test method that fails with the text that `judge(test case)` returns, if any."""
+
+    def method(self: unittest.TestCase) -> None:
+        text = judge(self)
+        if text:
+            raise self.failureException(text)
+
+    method.__doc__ = doc
+    return method
 
 
 def reasons_of(cls: type, attribute: str, ids: Mapping[str, str], listing: str) -> dict[str, str]:

@@ -24,7 +24,7 @@ from modeltest.checks import (
 )
 from modeltest.checks.case import Case, ending
 from modeltest.consumer import AsyncConsumer, Hang, Log, SyncConsumer
-from modeltest.contract import Finish, ReasoningDelta, Request, TextDelta, ToolCallDelta
+from modeltest.contract import Event, Request
 from modeltest.hooks import event_bytes, hook
 from modeltest.transports import Transport
 from modeltest.wire import Framing, WireFormat
@@ -64,9 +64,6 @@ def problem_with(case: Any) -> str:
     return outcome.text if outcome.status is Status.FAILED else ""
 
 
-EVENTS = (TextDelta, ReasoningDelta, ToolCallDelta, Finish)
-
-
 def _answers(trial: Trial) -> None:
     pieces = _pieces(trial)
     with trial.case("", Response((*events(pieces[:2]), End()))) as case:
@@ -76,7 +73,7 @@ def _answers(trial: Trial) -> None:
         if not case.backend.exchanges:
             raise Failure(f"the adapter sent no request to {case.backend.url}: {ending(log)}.")
         given: list[object] = [*log.events]  # whatever the adapter's types promise
-        strange = [event for event in given if not isinstance(event, EVENTS)]
+        strange = [event for event in given if not isinstance(event, Event)]
         if strange:
             raise Failure(
                 f"the adapter gave {strange[0]!r}; expected TextDelta, ReasoningDelta, "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import unittest
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
-from modeltest.attach import attach, reasons_of, warn_at
+from modeltest.attach import attach, attach_rule, judging_method, reasons_of, warn_at
 from modeltest.checks import (
     ALL,
     BY_NAME,
@@ -85,15 +86,16 @@ class _ContractTestCase(unittest.TestCase):
         cls._attempts = []
         if abstract:
             return
-        attach(cls, SETUP_TEST, _method(SET_UP.requirement, cls._find_problem))
+        attach(cls, SETUP_TEST, judging_method(SET_UP.requirement, cls._find_problem))
         for check in ALL:
             whole, part = expected.get(check.id), expected.get(check.id + _SHOULD)
-            method = _check_method(check, whole or part, must_hold=whole is None)
-            if check.id in skipped:
-                method = unittest.skip(skipped[check.id])(method)
-            elif whole or part:
-                method = unittest.expectedFailure(method)
-            attach(cls, check.method, method)
+            attach_rule(
+                cls,
+                check,
+                partial(cls._judge, check=check, expected=whole or part, must_hold=whole is None),
+                expected=whole or part,
+                skipped=skipped.get(check.id),
+            )
 
     def _judge(self, check: Check, expected: str | None, *, must_hold: bool) -> str:
         """Run a check; return the text of its failure, or "" if it does not fail.
@@ -199,25 +201,6 @@ class AsyncModelContractTestCase(_ContractTestCase, abstract=True):
 
     transport: Transport = OwnTransport()
     _consumer = AsyncConsumer
-
-
-def _check_method(check: Check, expected: str | None, *, must_hold: bool) -> Callable[..., None]:
-    level = "" if check.level is Level.MUST else f" [{check.level}]"
-    reason = f" (expected to fail: {expected})" if expected else ""
-    return _method(
-        f"{check.requirement}{level}{reason}\n\n{check.why}\n",
-        lambda case: case._judge(check, expected, must_hold=must_hold),
-    )
-
-
-def _method(doc: str, failure_of: Callable[[_ContractTestCase], str]) -> Callable[..., None]:
-    def method(self: _ContractTestCase) -> None:
-        text = failure_of(self)
-        if text:
-            raise self.failureException(text)
-
-    method.__doc__ = doc
-    return method
 
 
 def _raise(error: BaseException) -> None:

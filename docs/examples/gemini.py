@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 import requests
-from urllib3.exceptions import HTTPError
 
 from modeltest import Event, Request
 
@@ -14,7 +13,7 @@ from .api_key import KeyHeader, check_api_key
 from .gemini_request import gemini_request
 from .gemini_turn import GeminiTurn
 from .http_body import HTTPBody
-from .http_errors import expect_event_stream, unreachable
+from .post import post
 from .read_turn import read_turn
 
 
@@ -65,23 +64,11 @@ class GeminiModel:
             yield from read_turn(body, GeminiTurn(secret=self._api_key))
 
     def _open(self, request: Request) -> HTTPBody:
-        try:
-            response = self._session.post(
-                self._url,
-                data=gemini_request(request),
-                headers={
-                    "Content-Type": "application/json",
-                    "Accept": "text/event-stream",
-                    # A compressed stream comes in blocks, not as it is written.
-                    "Accept-Encoding": "identity",
-                },
-                # Not in the URL, where the provider takes it too: URLs are quoted in errors.
-                auth=KeyHeader("x-goog-api-key", self._api_key),
-                stream=True,
-                allow_redirects=False,
-                timeout=self._timeout,
-            )
-        # requests' own errors are OSErrors; some of urllib3's pass through it unchanged.
-        except (OSError, HTTPError, UnicodeError) as error:
-            raise unreachable(error) from error
-        return expect_event_stream(HTTPBody(response.raw), secret=self._api_key)
+        return post(
+            self._session,
+            self._url,
+            gemini_request(request),
+            key=KeyHeader("x-goog-api-key", self._api_key),
+            secret=self._api_key,
+            timeout=self._timeout,
+        )

@@ -21,7 +21,7 @@ _BODY_SECONDS = 1.0
 _MESSAGE_CHARACTERS = 500
 _WORD_CHARACTERS = 80
 
-_EVENT_STREAM = "text/event-stream"
+EVENT_STREAM = "text/event-stream"
 
 _QUOTA = {"insufficient_quota", "billing_error", "billing_hard_limit_reached"}
 _RATE_LIMIT = {"rate_limit_error", "rate_limit_exceeded", "RESOURCE_EXHAUSTED"}
@@ -32,9 +32,7 @@ def unreachable(error: Exception) -> ModelError:
     return ModelError(f"the provider did not answer: {type(error).__name__}: {error}")
 
 
-def expect_event_stream(
-    body: HTTPBody, *, secret: str, media_type: str = _EVENT_STREAM
-) -> HTTPBody:
+def expect_event_stream(body: HTTPBody, *, secret: str, media_type: str = EVENT_STREAM) -> HTTPBody:
     """Return `body` if it is a stream of events; if not, close it and raise what it says.
 
     Raises:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import requests
-from urllib3.exceptions import HTTPError
 
 from modeltest import Request
 
 from .api_key import KeyHeader, check_api_key
 from .http_body import HTTPBody
-from .http_errors import expect_event_stream, unreachable
 from .ndjson import LineDecoder
 from .ollama_chat_request import ollama_request
 from .ollama_chat_turn import OllamaTurn
 from .openai_chat_stream import ChatStream
+from .post import post
 from .read_turn import read_turn
 
 
@@ -63,24 +62,12 @@ class OllamaChatModel:
         return ChatStream(body, read_turn(body, turn, LineDecoder()))
 
     def _open(self, request: Request) -> HTTPBody:
-        try:
-            response = self._session.post(
-                self._url,
-                data=ollama_request(self._model, request),
-                headers={
-                    "Content-Type": "application/json",
-                    "Accept": "application/x-ndjson",
-                    # A compressed stream comes in blocks, not as it is written.
-                    "Accept-Encoding": "identity",
-                },
-                auth=KeyHeader("Authorization", self._api_key and f"Bearer {self._api_key}"),
-                stream=True,
-                allow_redirects=False,
-                timeout=self._timeout,
-            )
-        # requests' own errors are OSErrors; some of urllib3's pass through it unchanged.
-        except (OSError, HTTPError, UnicodeError) as error:
-            raise unreachable(error) from error
-        return expect_event_stream(
-            HTTPBody(response.raw), secret=self._api_key, media_type="application/x-ndjson"
+        return post(
+            self._session,
+            self._url,
+            ollama_request(self._model, request),
+            key=KeyHeader("Authorization", self._api_key and f"Bearer {self._api_key}"),
+            secret=self._api_key,
+            timeout=self._timeout,
+            media_type="application/x-ndjson",
         )

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import requests
-from urllib3.exceptions import HTTPError
 
 from modeltest import Event, Request
 
 from .api_key import KeyHeader, check_api_key
 from .http_body import HTTPBody
-from .http_errors import expect_event_stream, unreachable
 from .openai_responses_request import responses_request
 from .openai_responses_turn import ResponsesTurn
+from .post import post
 from .read_turn import read_turn
 
 
@@ -64,22 +63,11 @@ class OpenAIResponsesModel:
             yield from read_turn(body, ResponsesTurn(secret=self._api_key))
 
     def _open(self, request: Request) -> HTTPBody:
-        try:
-            response = self._session.post(
-                self._url,
-                data=responses_request(self._model, request),
-                headers={
-                    "Content-Type": "application/json",
-                    "Accept": "text/event-stream",
-                    # A compressed stream comes in blocks, not as it is written.
-                    "Accept-Encoding": "identity",
-                },
-                auth=KeyHeader("Authorization", f"Bearer {self._api_key}"),
-                stream=True,
-                allow_redirects=False,
-                timeout=self._timeout,
-            )
-        # requests' own errors are OSErrors; some of urllib3's pass through it unchanged.
-        except (OSError, HTTPError, UnicodeError) as error:
-            raise unreachable(error) from error
-        return expect_event_stream(HTTPBody(response.raw), secret=self._api_key)
+        return post(
+            self._session,
+            self._url,
+            responses_request(self._model, request),
+            key=KeyHeader("Authorization", f"Bearer {self._api_key}"),
+            secret=self._api_key,
+            timeout=self._timeout,
+        )

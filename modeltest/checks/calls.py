@@ -13,11 +13,13 @@ from modeltest.checks.turns import (
     answer,
     bodies_or_skip,
     expect_answer,
+    expect_ids,
     reading,
+    tool_names,
     wire_shown,
 )
 from modeltest.consumer import Log
-from modeltest.contract import Event, Finish, FinishReason, ProtocolError, ToolCallDelta
+from modeltest.contract import Finish, FinishReason, ProtocolError, ToolCallDelta
 from modeltest.wire import Body
 
 WIRE = (Need.WIRE,)
@@ -71,7 +73,7 @@ def call_identity_is_kept(trial: Trial) -> None:
         with trial.case(body.name, answer(trial, body)) as case:
             log = case.read()
             expect_answer(body, log)
-            _expect_ids(body, log)
+            expect_ids(body, log.events)
 
 
 @check(
@@ -128,8 +130,7 @@ def invalid_arguments_are_an_error(trial: Trial) -> None:
                 error = _assembled_error(body, log)
             else:
                 error = expect_error(case, log, "invalid arguments", wire_shown(body))
-            names = [e.name for e in body.events if isinstance(e, ToolCallDelta) and e.name]
-            expect_said(error, names, "which tool was called", wire_shown(body))
+            expect_said(error, tool_names(body), "which tool was called", wire_shown(body))
 
 
 @check(
@@ -151,7 +152,7 @@ def _try_answers(trial: Trial, bodies: Iterable[Body]) -> None:
         with trial.case(body.name, answer(trial, body)) as case:
             log = case.read()
             expect_answer(body, log)
-            _expect_ids(body, log)
+            expect_ids(body, log.events)
 
 
 def _has_calls(body: Body) -> bool:
@@ -168,19 +169,6 @@ def _assembled_error(body: Body, log: Log) -> BaseException:
         "invalid arguments were taken for a call.",
         (Evidence("got", repr(got.calls)), wire_shown(body)),
     )
-
-
-def _expect_ids(body: Body, log: Log) -> None:
-    wanted, got = _ids(body.events), _ids(log.events)
-    sent = body.data
-    if got != wanted and all(id_.encode() in sent for id_ in wanted):  # else they are made up
-        raise Failure(f"expected the calls' ids {wanted}, got {got}.", (wire_shown(body),))
-
-
-def _ids(events: Iterable[Event]) -> list[str]:
-    """Return the different ids of the calls, in the order they came."""
-    calls = (event for event in events if isinstance(event, ToolCallDelta))
-    return list(dict.fromkeys(call.id for call in calls if call.id))
 
 
 def _expect_no_tool_use(case: Case, body: Body, log: Log) -> None:

@@ -31,8 +31,8 @@ class Need(StrEnum):
 
 
 @dataclass(frozen=True)
-class Check:
-    """One clause of the contract.
+class Rule:
+    """What a clause says, whoever is held to it.
 
     Attributes:
         id: "group/name", as in the contract.
@@ -41,8 +41,6 @@ class Check:
         requirement: one sentence; the first line of the test method's docstring.
         why: what goes wrong in practice when it is broken.
         fix: what to do about it.
-        needs: what the test case must set for it.
-        run: the function that judges; it raises `Failure` through its trial.
     """
 
     id: str
@@ -51,6 +49,17 @@ class Check:
     requirement: str
     why: str
     fix: str
+
+
+@dataclass(frozen=True)
+class Check(Rule):
+    """One clause of the contract, for an adapter.
+
+    Attributes:
+        needs: what the test case must set for it.
+        run: the function that judges; it raises `Failure` through its trial.
+    """
+
     needs: tuple[Need, ...]
     run: Callable[[Trial], None]
 

@@ -61,6 +61,11 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
     def __str__(self) -> str:
         return "\n".join([self.statement, *map(str, self.evidence)])
 
+    @property
+    def with_fix(self) -> str:
+        """The same text, and how to mend it if the failure says so itself."""
+        return f"{self}\n{Evidence('fix', self.fix)}" if self.fix else str(self)
+
 
 class Skip(Exception):  # noqa: N818 - not an error
     """The check cannot judge this adapter; the text says why."""
@@ -94,21 +99,26 @@ _SHOWN, _NAMED = 3, 18
 """Cases that a report shows with what was seen, and how many more it names."""
 
 
-def told(rule: str, cases: Sequence[tuple[str, str]], tried: int) -> list[str]:
-    """Return a report's lines: the first cases that failed whole, the others by name.
+def report(
+    rule: str, fix: str, broken: Sequence[tuple[str, Failure]], tried: int, *more: Evidence
+) -> str:
+    """Return the text of a rule that is broken: the cases, the first ones whole, and the fix.
 
     Args:
         rule: the check's id.
-        cases: the name and the text of each case that failed; one at least.
+        fix: how to mend it, where a failure does not say.
+        broken: the name of each case that failed, and its failure; one at least.
         tried: how many cases were tried.
+        more: what was seen besides.
     """
-    texts = [text for _, text in cases]
-    if len(texts) == 1:
-        return [f"{rule}: {texts[0]}"]
-    lines = [f"{rule}: {len(texts)} of {tried} cases fail."]
-    lines += [f"- {text}" for text in texts[:_SHOWN]]
-    names = [name for name, _ in cases[_SHOWN:]]
+    texts = [f"{name}: {failure}" if name else str(failure) for name, failure in broken]
+    lines = [f"{rule}: {texts[0]}"]
+    if len(texts) > 1:
+        lines = [f"{rule}: {len(texts)} of {tried} cases fail."]
+        lines += [f"- {text}" for text in texts[:_SHOWN]]
+    names = [name for name, _ in broken[_SHOWN:]]
     if names:
         others = f"; and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
         lines.append(f"- and {len(names)} more: {'; '.join(names[:_NAMED])}{others}")
-    return lines
+    fixes = dict.fromkeys(failure.fix or fix for _, failure in broken)
+    return "\n".join([*lines, *map(str, more), *(str(Evidence("fix", one)) for one in fixes)])

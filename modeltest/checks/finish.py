@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from modeltest.checks.case import Case, shown
 from modeltest.checks.check import Need, check
-from modeltest.checks.failure import Evidence, Failure
+from modeltest.checks.failure import Failure
 from modeltest.checks.refusal import expect_error
 from modeltest.checks.scripts import without_last_chunk
 from modeltest.checks.trial import Trial
@@ -17,11 +17,13 @@ from modeltest.checks.turns import (
     expect_answer,
     expect_meaning,
     expect_one_finish,
+    expect_raw,
+    expect_usage,
     sends,
     wire_shown,
 )
 from modeltest.consumer import Log
-from modeltest.contract import Finish, Usage, check_finish
+from modeltest.contract import Finish, check_finish
 from modeltest.wire import Body
 
 WIRE = (Need.WIRE,)
@@ -190,26 +192,12 @@ def _expect_raw(body: Body, log: Log) -> Finish:
     expect_answer(body, log)
     finish = expect_one_finish(log)
     _expect_sound(finish)
-    if finish.raw not in body.accepted_raws:
-        raise Failure(
-            f"expected the provider's own word {' or '.join(map(repr, body.accepted_raws))} in "
-            f"Finish.raw, got {finish.raw!r}.",
-            (wire_shown(body),),
-        )
+    expect_raw(body, finish)
     return finish
 
 
 def _expect_usage(body: Body, finish: Finish) -> None:
-    wanted = body.finish.usage if body.finish is not None else Usage()
-    if finish.usage != wanted:
-        raise Failure(
-            "the usage is not what was sent.",
-            (
-                Evidence("expected", str(wanted)),
-                Evidence("got", str(finish.usage)),
-                wire_shown(body),
-            ),
-        )
+    expect_usage(body, finish)
     _expect_sound(finish)
 
 

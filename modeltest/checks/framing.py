@@ -6,13 +6,20 @@ import json
 import random
 import re
 
-from modeltest.backend import End, Response, Send
+from modeltest.backend import End, Response, Send, events
 from modeltest.checks.bodies import body_reader
 from modeltest.checks.case import ending, shown
 from modeltest.checks.check import Level, Need, check
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.refusal import expect_refusal, refusals
-from modeltest.checks.spellings import Plain, cut, event_groups, plain_answers, sends
+from modeltest.checks.spellings import (
+    Plain,
+    cut,
+    event_groups,
+    plain_answers,
+    with_bad_byte,
+    with_broken_json,
+)
 from modeltest.checks.trial import Trial
 from modeltest.checks.turns import answer, bodies_or_skip, expect_meaning, wire_shown
 from modeltest.contract import TextDelta
@@ -132,7 +139,7 @@ def body_is_utf8_whatever_the_header_says(trial: Trial) -> None:
     for plain in plain_answers(trial):
         media_type = plain.content_type.partition(";")[0]
         for header in (media_type, f"{media_type}; charset=iso-8859-1"):
-            plain.compare(header, sends(plain.chunks), content_type=header)
+            plain.compare(header, events(plain.chunks), content_type=header)
 
 
 @check(
@@ -167,11 +174,11 @@ def malformed_event_is_an_error(trial: Trial) -> None:
         return
     first, second, third = (trial.event(index) for index in range(3))
     cases = {
-        "between two good events": (first, _broken(second), third),
-        "last": (first, second, _broken(third)),
+        "between two good events": (first, with_broken_json(second), third),
+        "last": (first, second, with_broken_json(third)),
     }
     for name, chunks in cases.items():
-        with trial.case(name, Response((*sends(chunks), End()))) as case:
+        with trial.case(name, Response((*events(chunks), End()))) as case:
             log = case.read()
             wire = Evidence("wire", cut(b"".join(chunks)))
             expect_refusal(case, log, f"an answer with a malformed event {name}", wire)
@@ -206,7 +213,7 @@ def any_bytes_are_an_event_or_an_error(trial: Trial) -> None:
     KeyError or UnicodeDecodeError into the agent loop, which catches neither.
     """
     plain = plain_answers(trial)
-    events = [chunk for answer in plain for chunk in answer.chunks]
+    chunks = [chunk for answer in plain for chunk in answer.chunks]
     with (
         trial.case("") as case,
         body_reader(case, plain[0].content_type) as read,
@@ -222,7 +229,7 @@ def any_bytes_are_an_event_or_an_error(trial: Trial) -> None:
                 )
 
         whole = [b"".join(answer.chunks) for answer in plain]
-        try_bodies([*events, *_odd_events(plain[0].framing)], expect_declared, bodies=whole)
+        try_bodies([*chunks, *_odd_events(plain[0].framing)], expect_declared, bodies=whole)
 
 
 @check("framing/bom", "test_bom_is_ignored", Level.SHOULD, fix=BY_THE_STANDARD)
@@ -237,7 +244,7 @@ def bom_is_ignored(trial: Trial) -> None:
         for respelling in plain.respellings("bom"):
             first, *rest = respelling.chunks(plain.chunks)
             for name, cuts in {"whole": (), "in pieces": (1, 2)}.items():
-                plain.compare(name, (Send(first, cuts), *sends(rest)))
+                plain.compare(name, (Send(first, cuts), *events(rest)))
 
 
 @check(
@@ -251,8 +258,8 @@ def invalid_utf8_does_not_crash(trial: Trial) -> None:
     plain = plain_answers(trial)[0]
     if plain.framing is Framing.EVENT_STREAM:
         raise Skip("a frame's checksum covers its bytes")
-    spoiled = (_with_bad_byte(plain.chunks[0]), *plain.chunks[1:])
-    with trial.case("", plain.response(sends(spoiled))) as case:
+    spoiled = (with_bad_byte(plain.chunks[0]), *plain.chunks[1:])
+    with trial.case("", plain.response(events(spoiled))) as case:
         log = case.read()
         if log.error is not None:
             expect_refusal(case, log, "a body with an invalid byte")
@@ -288,7 +295,7 @@ def _try_torn(plain: Plain, *before: Respelling) -> None:
 def _try_respelled(trial: Trial, group: str) -> None:
     for plain in plain_answers(trial):
         for respelling in plain.respellings(group):
-            plain.compare(respelling.name, sends(respelling.chunks(plain.chunks)))
+            plain.compare(respelling.name, events(respelling.chunks(plain.chunks)))
 
 
 def _try_changed_text(trial: Trial, name: str, text: str) -> None:
@@ -298,7 +305,7 @@ def _try_changed_text(trial: Trial, name: str, text: str) -> None:
         chunks = bodies_or_skip(lambda: [wire.spell(TextDelta(text))])[0].chunks
     else:
         chunks = (_with_text(trial, text), trial.event(1))
-    with trial.case(name, Plain(trial, ()).response(sends(chunks))) as case:
+    with trial.case(name, Plain(trial, ()).response(events(chunks))) as case:
         log = case.read()
         if text not in log.text:
             raise Failure(
@@ -333,20 +340,6 @@ def _odd_events(framing: Framing) -> list[bytes]:
         case Framing.NDJSON:
             return [ndjson_line(payload) for payload in payloads]
     return []
-
-
-def _broken(event: bytes) -> bytes:
-    """Return an event whose JSON is cut short; its frame is whole."""
-    broken = re.sub(rb"}(\s*)$", rb"\1", event)
-    if broken == event:
-        raise Skip("event(i) holds no JSON object that could be broken: give a wire")
-    return broken
-
-
-def _with_bad_byte(event: bytes) -> bytes:
-    """Return the event with a byte that is no UTF-8 in the middle of its last JSON string."""
-    at = event.rstrip(b" \r\n}]").rfind(b'"')
-    return event[:at] + b"\xff" + event[at:]
 
 
 def _random_cuts(data: bytes, seed: int) -> tuple[int, ...]:

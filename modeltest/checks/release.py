@@ -24,7 +24,7 @@ from modeltest.checks.scripts import (
 from modeltest.checks.texts import expect_beginning, plain_text
 from modeltest.checks.trial import Trial
 from modeltest.checks.turns import answer, bodies_or_none, expect_one_finish
-from modeltest.consumer import ConsumerError, Stream
+from modeltest.consumer import ConsumerError, Pending, Stream
 from modeltest.contract import Finish
 
 CLOSE_ON_EVERY_WAY_OUT = (
@@ -418,19 +418,16 @@ def _expect_nothing_more(case: Case, stream: Stream) -> None:
 
 def _cancel_blocked(case: Case, stream: Stream, text: str) -> None:
     """Cancel from outside while the reader, who has `text`, waits in the server's silence."""
-    opening, reading = stream.start("open"), stream.start("drain")
+    opening = stream.start("open")
+    if not stream.takes_token:
+        _expect_closable_from_elsewhere(case, stream, opening)
+    reading = stream.start("drain")
+    if text and not stream.log.progress.wait(1, case.subject.deadline):
+        raise Failure("the server sent events, and the consumer got none.")
     _wait_until_it_waits(case, stream)
-    if not stream.takes_token and not opening.done:
-        raise Skip("stream() returns only once the first event is there, and takes no `cancel`")
-    if not stream.takes_token and stream.is_generator:
-        raise Skip(
-            "a generator cannot be closed while it runs; let `stream` take `cancel: CancelToken` "
-            "or return a stream object"
-        )
     if stream.takes_token:
         _cancel(stream)
     else:
-        _expect_closable(stream)
         error = stream.close_from_elsewhere().wait(case.subject.deadline)
         if error is not None:
             raise Failure(f"close() from another thread raised {shown(error)}.")
@@ -439,6 +436,19 @@ def _cancel_blocked(case: Case, stream: Stream, text: str) -> None:
     if not text.startswith(stream.log.text):
         raise Failure(f"a cancelled stream gave {stream.log.text!r}; {text!r} was sent.")
     case.expect_released("the stream was cancelled while its reader waited")
+
+
+def _expect_closable_from_elsewhere(case: Case, stream: Stream, opening: Pending) -> None:
+    if not opening.done:
+        _wait_until_it_waits(case, stream)
+    if not opening.done:
+        raise Skip("stream() returns only once the first event is there, and takes no `cancel`")
+    if stream.is_generator:
+        raise Skip(
+            "a generator cannot be closed while it runs; let `stream` take `cancel: CancelToken` "
+            "or return a stream object"
+        )
+    _expect_closable(stream)
 
 
 def _expect_cancelled(stream: Stream, error: BaseException | None) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from modeltest.checks.check import Check, Level
-from modeltest.checks.failure import Evidence, Failure, Skip, refused, told
+from modeltest.checks.failure import Failure, Skip, refused, report
 from modeltest.checks.spills import caught_spills
 from modeltest.checks.subject import Subject
 from modeltest.checks.trial import Trial
@@ -102,11 +102,8 @@ def _reasons(trial: Trial) -> str:
 def _report(trial: Trial) -> str:
     """Compose the failure text: the rule, each case with its evidence, the fix."""
     check = trial.check
-    cases = [(broken.name, str(broken)) for broken in trial.broken]
-    lines = told(check.id, cases, trial.tried)
-    shown = {evidence.label for broken in trial.broken for evidence in broken.failure.evidence}
-    if trial.egress.attempts and "refused" not in shown:
-        lines.append(str(refused(trial.egress.attempts)))
-    fixes = dict.fromkeys(broken.failure.fix or check.fix for broken in trial.broken)
-    lines += [str(Evidence("fix", fix)) for fix in fixes]
-    return "\n".join(lines)
+    broken = [(one.name, one.failure) for one in trial.broken]
+    shown = {evidence.label for _, failure in broken for evidence in failure.evidence}
+    attempts = () if "refused" in shown else trial.egress.attempts
+    more = [refused(attempts)] if attempts else []
+    return report(check.id, check.fix, broken, trial.tried, *more)

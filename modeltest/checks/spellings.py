@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from modeltest.backend import Await, End, Progress, Response, Send, Step
+from modeltest.backend import Await, End, Progress, Response, Send, Step, events
 from modeltest.checks.case import ending, shown
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.texts import says_nothing_first
@@ -64,7 +64,7 @@ class Plain:
         Raises:
             Skip: no text, where the author's events should carry some.
         """
-        with self._trial.apart(self.response(sends(self.chunks))) as case:
+        with self._trial.apart(self.response(events(self.chunks))) as case:
             case.set_up()
             log = case.read()
         if self.body is None and not log.text:
@@ -135,11 +135,6 @@ def event_groups(trial: Trial) -> list[bytes]:
     return [first + second, *others] if silent else [first, second, *others]
 
 
-def sends(chunks: Iterable[bytes]) -> tuple[Send, ...]:
-    """Return the steps that send each chunk in a write of its own."""
-    return tuple(Send(chunk, events=1) for chunk in chunks)
-
-
 def merged(log: Log, sent: bytes) -> Merged:
     """Return the events of a log with adjacent deltas of one kind joined, and how it ended.
 
@@ -180,6 +175,24 @@ def _differs(wanted: Merged, got: Merged, log: Log, steps: tuple[Step, ...]) -> 
             Evidence("wire", cut(data)),
         ),
     )
+
+
+def with_broken_json(event: bytes) -> bytes:
+    """Return an event whose JSON is cut short; its frame is whole.
+
+    Raises:
+        Skip: it holds no JSON object.
+    """
+    broken = re.sub(rb"}(\s*)\Z", rb"\1", event)
+    if broken == event:
+        raise Skip("the event holds no JSON object that could be broken: give a wire")
+    return broken
+
+
+def with_bad_byte(event: bytes) -> bytes:
+    """Return the event with a byte that is no UTF-8 in the middle of its last JSON string."""
+    at = event.rstrip(b" \r\n}]").rfind(b'"')
+    return event[:at] + b"\xff" + event[at:]
 
 
 def cut(value: object, limit: int = 300) -> str:

@@ -27,9 +27,6 @@ class Broken:
     level: Level
     failure: Failure
 
-    def __str__(self) -> str:
-        return f"{self.name}: {self.failure}" if self.name else str(self.failure)
-
 
 class Trial:
     """What a check function is given.

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from modeltest.backend import Response, Send, Step
+from modeltest.backend import Response, Send, Step, events
 from modeltest.checks.case import Case, ending, shown
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.refusal import expect_refusal
 from modeltest.checks.trial import Trial
 from modeltest.consumer import Log
-from modeltest.contract import Assembler, Finish, ProtocolError, ReasoningDelta
+from modeltest.contract import (
+    Assembler,
+    Event,
+    Finish,
+    ProtocolError,
+    ReasoningDelta,
+    ToolCallDelta,
+    Usage,
+)
 from modeltest.wire import Body, CannotSpell, Role
 
 _SHOWN = 300
@@ -62,7 +71,7 @@ def reading(log: Log) -> Reading:
 
 def sends(body: Body) -> tuple[Send, ...]:
     """Return the steps that send `body`, one event a write."""
-    return tuple(Send(part.data, events=1) for part in body.parts)
+    return events(body.chunks)
 
 
 def answer(trial: Trial, body: Body, *ending_steps: Step) -> Response:
@@ -135,6 +144,56 @@ def expect_one_finish(log: Log) -> Finish:
     if log.events[-1] is not finishes[0]:
         raise Failure(f"expected the Finish last, got {log.events[-1]!r} after it.")
     return finishes[0]
+
+
+def expect_raw(body: Body, finish: Finish) -> None:
+    """Expect the provider's own word in `Finish.raw`.
+
+    Raises:
+        Failure: with both words.
+    """
+    if finish.raw not in body.accepted_raws:
+        wanted = " or ".join(map(repr, sorted(body.accepted_raws)))
+        raise Failure(
+            f"expected the provider's own word {wanted} in Finish.raw, got {finish.raw!r}.",
+            (wire_shown(body),),
+        )
+
+
+def expect_usage(body: Body, finish: Finish | None) -> None:
+    """Expect the token counts of `body`; none where there is no Finish.
+
+    Raises:
+        Failure: with both counts.
+    """
+    wanted, got = (Usage() if end is None else end.usage for end in (body.finish, finish))
+    if got != wanted:
+        raise Failure(
+            "the usage is not what was sent.",
+            (Evidence("expected", str(wanted)), Evidence("got", str(got)), wire_shown(body)),
+        )
+
+
+def expect_ids(body: Body, events: Iterable[Event]) -> None:
+    """Expect the ids of the calls of `body`; where it sends none, they may be any.
+
+    Raises:
+        Failure: with both.
+    """
+    wanted, got, data = _ids(body.events), _ids(events), body.data
+    if got != wanted and all(id_.encode() in data for id_ in wanted):
+        raise Failure(f"expected the calls' ids {wanted}, got {got}.", (wire_shown(body),))
+
+
+def _ids(events: Iterable[Event]) -> list[str]:
+    """Return the different ids of the calls, in the order they came."""
+    calls = (event for event in events if isinstance(event, ToolCallDelta))
+    return list(dict.fromkeys(call.id for call in calls if call.id))
+
+
+def tool_names(body: Body) -> list[str]:
+    """Return the names of the tools that `body` calls."""
+    return [e.name for e in body.events if isinstance(e, ToolCallDelta) and e.name]
 
 
 def wire_shown(body: Body) -> Evidence:

@@ -248,7 +248,9 @@ class Assembler:
 
 
 def _check_fields(event: object) -> None:
-    fields = next((fields for kind, fields in _FIELDS.items() if isinstance(event, kind)), None)
+    fields = _FIELDS.get(type(event)) or next(
+        (fields for kind, fields in _FIELDS.items() if isinstance(event, kind)), None
+    )
     if fields is None:
         raise StreamProtocolError(
             f"expected TextDelta, ReasoningDelta, ToolCallDelta or Finish, got {event!r}"

@@ -6,31 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from modeltest.checks import Check, Level
+from modeltest.checks.check import Rule
 from modeltest.reader.trial import ReaderTrial
 
 Run = Callable[[ReaderTrial], None]
 
 
 @dataclass(frozen=True)
-class Clause:
-    """One clause of the contract, judged in memory.
+class Clause(Rule):
+    """One clause of the contract, judged in memory; its id is the check's where it is the same.
 
     Attributes:
-        id: "group/name"; the contract's own where it is the same clause.
-        method: the test method that runs it.
-        level: MUST or SHOULD.
-        requirement: one sentence; the first line of the test method's docstring.
-        why: what goes wrong in practice when it is broken.
-        fix: what to do about it.
         run: judges; what fails is kept in its trial.
     """
 
-    id: str
-    method: str
-    level: Level
-    requirement: str
-    why: str
-    fix: str
     run: Run
 
 

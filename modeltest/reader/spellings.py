@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 
 from modeltest.checks import Check, Evidence, Failure, Skip, framing
 from modeltest.checks.case import shown
+from modeltest.checks.spellings import with_bad_byte, with_broken_json
 from modeltest.checks.turns import wire_shown
 from modeltest.contract import Finish, FinishReason, TextDelta
 from modeltest.fuzz import try_bodies
@@ -102,7 +102,7 @@ def malformed_event_is_an_error(trial: ReaderTrial) -> None:
     for body in trial.recorded:
         with trial.case(f"{body.name}, broken JSON"):
             number = _first_telling(trial, body)
-            broken = _changed(body, number, _with_broken_json(body.chunks[number]))
+            broken = _changed(body, number, with_broken_json(body.chunks[number]))
             expect_failure(broken, trial.read(broken))
 
 
@@ -114,7 +114,7 @@ def invalid_utf8_does_not_crash(trial: ReaderTrial) -> None:
             raise Skip("a frame's checksum covers its bytes")
         with trial.case(body.name):
             number = _first_telling(trial, body)
-            trial.read(_changed(body, number, _with_bad_byte(body.chunks[number])))
+            trial.read(_changed(body, number, with_bad_byte(body.chunks[number])))
 
 
 @same_as(framing.empty_data_is_ignored)
@@ -226,24 +226,6 @@ def _changed(body: Body, number: int, event: bytes) -> Body:
     parts = list(body.parts)
     parts[number] = WirePart(parts[number].role, event)
     return body.renewed(body.name, tuple(parts))
-
-
-def _with_broken_json(event: bytes) -> bytes:
-    """Return an event whose JSON is cut short; its frame is whole.
-
-    Raises:
-        Skip: it holds no JSON object.
-    """
-    broken = re.sub(rb"}(\s*)\Z", rb"\1", event)
-    if broken == event:
-        raise Skip("the event holds no JSON object that could be broken: give a wire")
-    return broken
-
-
-def _with_bad_byte(event: bytes) -> bytes:
-    """Return the event with a byte that is no UTF-8 in the middle of its last JSON string."""
-    at = event.rstrip(b" \r\n}]").rfind(b'"')
-    return event[:at] + b"\xff" + event[at:]
 
 
 SPELLINGS: tuple[Clause, ...] = (

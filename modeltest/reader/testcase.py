@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import unittest
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
-from modeltest.attach import attach, reasons_of, warn_at
+from modeltest.attach import attach, attach_rule, judging_method, reasons_of, warn_at
 from modeltest.checks import Failure, Level, SetUpError, Skip
 from modeltest.contract import ModelError
 from modeltest.hooks import hook
@@ -80,14 +81,17 @@ class SSEReaderTestCase(unittest.TestCase):
         cls._found = None
         if abstract:
             return
-        attach(cls, SETUP_TEST, _set_up_method())
+        given = "The test case gives what is needed: stream_sse, and bodies or wire."
+        attach(cls, SETUP_TEST, judging_method(given, lambda case: case._look().problem))
         for clause in CLAUSES:
-            method = _clause_method(clause, expected.get(clause.id))
-            if clause.id in skipped:
-                method = unittest.skip(skipped[clause.id])(method)
-            elif clause.id in expected:
-                method = unittest.expectedFailure(method)
-            attach(cls, clause.method, method)
+            reason = expected.get(clause.id)
+            attach_rule(
+                cls,
+                clause,
+                partial(cls._judge, clause=clause, expected=reason),
+                expected=reason,
+                skipped=skipped.get(clause.id),
+            )
 
     def _look(self) -> _Found:
         """Return what the first reading shows; it is made once a class."""
@@ -138,7 +142,7 @@ def _look_at(case: SSEReaderTestCase) -> _Found:
     except (SetUpError, Skip) as error:
         return _Found(problem=str(error))
     except Failure as failure:
-        text = str(failure)
+        text = failure.with_fix
         return _Found(problem=text) if text.startswith("reader/iterable") else _Found(fault=text)
     return _Found()
 
@@ -200,29 +204,3 @@ def _recorded(owner: str, given: Any, framing: Framing) -> list[Body]:
             raise SetUpError(f"{what} is empty: expected a whole answer")
         bodies.append(recorded_body(str(name), bytes(data), framing))
     return bodies
-
-
-def _set_up_method() -> Callable[..., None]:
-    return _method(
-        "The test case gives what is needed: stream_sse, and bodies or wire.",
-        lambda case: case._look().problem,
-    )
-
-
-def _clause_method(clause: Clause, expected: str | None) -> Callable[..., None]:
-    level = "" if clause.level is Level.MUST else f" [{clause.level}]"
-    reason = f" (expected to fail: {expected})" if expected else ""
-    return _method(
-        f"{clause.requirement}{level}{reason}\n\n{clause.why}\n",
-        lambda case: case._judge(clause, expected),
-    )
-
-
-def _method(doc: str, failure_of: Callable[[SSEReaderTestCase], str]) -> Callable[..., None]:
-    def method(self: SSEReaderTestCase) -> None:
-        text = failure_of(self)
-        if text:
-            raise self.failureException(text)
-
-    method.__doc__ = doc
-    return method

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from modeltest.checks import Evidence, Failure, Skip
-from modeltest.checks.failure import told
+from modeltest.checks import Failure, Skip
+from modeltest.checks.failure import report
 from modeltest.checks.turns import bodies_or_skip
 from modeltest.reader.prefix import answer
 from modeltest.reader.reading import Reader, Reading
@@ -142,12 +142,7 @@ class ReaderTrial:
         """Return the failure text of a clause, "" if nothing failed."""
         if not self.broken:
             return ""
-        cases = [
-            (name, f"{name}: {failure}" if name else str(failure)) for name, failure in self.broken
-        ]
-        text = "\n".join(told(clause, cases, self.tried))
-        # A rule of a single reading brings its own way to mend it.
-        return text if "\n  fix " in text else f"{text}\n{Evidence('fix', fix)}"
+        return report(clause, fix, self.broken, self.tried)
 
 
 def recorded_body(name: str, data: bytes, framing: Framing) -> Body:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from modeltest.checks import Evidence, Failure
+from modeltest.checks import Evidence, Failure, turns
 from modeltest.checks.refusal import expect_said
 from modeltest.checks.turns import expect_answer, wire_shown
 from modeltest.consumer import Log
-from modeltest.contract import Event, Finish, ToolCallDelta, Usage
 from modeltest.reader.reading import Reading, assembled
 from modeltest.wire import Body, Role
 
@@ -50,12 +47,8 @@ def expect_raw(body: Body, reading: Reading) -> None:
         Failure: with both words.
     """
     expect_turn(body, reading)
-    if reading.finish is not None and reading.finish.raw not in body.accepted_raws:
-        wanted = " or ".join(map(repr, sorted(body.accepted_raws)))
-        raise Failure(
-            f"expected the provider's own word {wanted} in Finish.raw, got {reading.finish.raw!r}.",
-            (wire_shown(body),),
-        )
+    if reading.finish is not None:
+        turns.expect_raw(body, reading.finish)
 
 
 def expect_usage(body: Body, reading: Reading) -> None:
@@ -65,12 +58,7 @@ def expect_usage(body: Body, reading: Reading) -> None:
         Failure: with both counts.
     """
     expect_turn(body, reading)
-    wanted, got = _usage(body.finish), _usage(reading.finish)
-    if got != wanted:
-        raise Failure(
-            "the usage is not what was sent.",
-            (Evidence("expected", str(wanted)), Evidence("got", str(got)), wire_shown(body)),
-        )
+    turns.expect_usage(body, reading.finish)
 
 
 def expect_ids(body: Body, reading: Reading) -> None:
@@ -80,9 +68,7 @@ def expect_ids(body: Body, reading: Reading) -> None:
         Failure: with both.
     """
     expect_turn(body, reading)
-    wanted, got = _ids(body.events), _ids(reading.events)
-    if got != wanted:
-        raise Failure(f"expected the call's id {wanted}, got {got}.", (wire_shown(body),))
+    turns.expect_ids(body, reading.events)
 
 
 def expect_words(body: Body, reading: Reading) -> None:
@@ -103,8 +89,7 @@ def expect_tool_named(body: Body, reading: Reading) -> None:
         Failure: it was taken for an answer, or the error does not.
     """
     error = expect_failure(body, reading)
-    names = [event.name for event in body.events if isinstance(event, ToolCallDelta) and event.name]
-    expect_said(error, names, "which tool was called", wire_shown(body))
+    expect_said(error, turns.tool_names(body), "which tool was called", wire_shown(body))
 
 
 def _must_fail(body: Body) -> bool:
@@ -117,13 +102,3 @@ def _log_of(reading: Reading) -> Log:
     log = Log()
     log.events, log.error, log.ended = reading.events, reading.error, True
     return log
-
-
-def _usage(finish: Finish | None) -> Usage:
-    return Usage() if finish is None else finish.usage
-
-
-def _ids(events: Iterable[Event]) -> list[str]:
-    """Return the different ids of the calls, in the order they came."""
-    ids = (event.id for event in events if isinstance(event, ToolCallDelta))
-    return [id_ for id_ in dict.fromkeys(ids) if id_]

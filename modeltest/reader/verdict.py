@@ -41,7 +41,7 @@ _KIT_FILES = {str(Path(__file__).with_name(name)) for name in ("files.py", "read
 
 def broken(rule: str, statement: str, *evidence: Evidence) -> Failure:
     """Return the verdict that `rule` is broken, with how to mend it."""
-    return Failure(f"{rule}: {statement}", (*evidence, Evidence("fix", FIXES[rule])))
+    return Failure(f"{rule}: {statement}", evidence, fix=FIXES[rule])
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def as_assertion() -> Iterator[None]:
     try:
         yield
     except Failure as failure:
-        raise AssertionError(str(failure)) from failure.__cause__
+        raise AssertionError(failure.with_fix) from failure.__cause__
 
 
 def around(data: bytes, at: int) -> str:
