@@ -37,7 +37,6 @@ class SyncStream(Stream):
         super().__init__(hand, deadline, when_over)
         self._hand: SyncHand = hand
         self.worker = worker
-        self._takes_token = hand.takes_token
 
     def cancel(self) -> BaseException | None:
         """Cancel the token; without one, close the stream as its consumer would.
@@ -48,14 +47,14 @@ class SyncStream(Stream):
         Raises:
             Hang: it did not return.
         """
-        if not self._takes_token:
+        if not self._hand.takes_token:
             return self.close()
         return self._beside("cancel", "cancel()").wait(self._deadline)
 
     @property
     def takes_token(self) -> bool:
         """Whether `stream` has a parameter `cancel`."""
-        return self._takes_token
+        return self._hand.takes_token
 
     @property
     def token(self) -> CancelToken | None:

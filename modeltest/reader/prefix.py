@@ -81,7 +81,8 @@ def expect_every_cut(reader: Reader, data: bytes) -> None:
             first, number = first or failure, number + 1
     if first is not None:
         of = count(len(data), "cut")
-        raise Failure(f"{number} of {of} fail; the first: {first}") from first.__cause__
+        found = f"{number} of {of} fail; the first: {first}"
+        raise Failure(found, fix=first.fix) from first.__cause__
 
 
 class Whole:

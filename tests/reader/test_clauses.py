@@ -192,7 +192,7 @@ class TestReports(unittest.TestCase):
         )
         self.assertRegex(found, r"\n  expected 'Hello, world!'\n  got      'HELLO, WORLD!'\n")
         self.assertRegex(found, r"\n  wire     b'data: \{")
-        self.assertRegex(found, r"\n  fix      give what the body says.*correct the wire")
+        self.assertRegex(found, r"\n  fix      hand on every piece of text.*correct the wire")
 
     def test_a_cut_that_gives_another_answer(self) -> None:
         found = failed(case_of(mutants.EndsAtAWholeLine(), bodies=TEXT), PREFIX)[PREFIX]
@@ -259,7 +259,7 @@ class TestReports(unittest.TestCase):
     def test_ids_and_words(self) -> None:
         ids = "test_call_identity_is_kept"
         found = failed(case_of(mutants.RenamesCalls(), wire=CHAT), ids)[ids]
-        self.assertRegex(found, r"expected the call's id \['call_\w+'\], got \['mine'\]")
+        self.assertRegex(found, r"expected the calls' ids \['call_\w+'\], got \['mine'\]")
         reasons = "test_finish_reasons_are_mapped"
         found = failed(case_of(mutants.LosesTheWord(), wire=CHAT), reasons)[reasons]
         self.assertRegex(found, r"expected the provider's own word 'length' in Finish\.raw, got ''")
