@@ -6,7 +6,6 @@ import inspect
 import math
 import os
 import re
-import traceback
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -23,6 +22,7 @@ from modeltest.checks import (
     run,
 )
 from modeltest.checks.case import Case, ending
+from modeltest.checks.secret import SHORTEST
 from modeltest.consumer import AsyncConsumer, Hang, Log, SyncConsumer
 from modeltest.contract import Event, Request
 from modeltest.hooks import event_bytes, hook
@@ -39,9 +39,8 @@ def subject_of(case: Any) -> Subject:
     given = {name: _made(getattr(case, name)) for name in _EXPECTED}
     for name, (fits, expected) in _EXPECTED.items():
         if not fits(given[name]):
-            raise SetUpError(
-                f"{type(case).__name__}.{name}: expected {expected}, got {given[name]!r}"
-            )
+            got = "one that does not fit" if name == "api_key" else repr(given[name])
+            raise SetUpError(f"{type(case).__name__}.{name}: expected {expected}, got {got}")
     given["deadline"] *= deadline_scale()
     return Subject(
         new_model=hook(case, "new_model", "base_url", "client"),
@@ -60,7 +59,7 @@ def problem_with(case: Any) -> str:
     try:
         outcome = run(SET_UP, subject_of(case))
     except SetUpError as error:
-        return _with_place(error)
+        return str(error)
     return outcome.text if outcome.status is Status.FAILED else ""
 
 
@@ -162,7 +161,10 @@ _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "request": (lambda value: isinstance(value, Request), "a Request"),
     "model_error": (_are_exceptions, "an exception class or a tuple of them"),
     "config_error": (_are_exceptions, "an exception class or a tuple of them"),
-    "api_key": (lambda value: isinstance(value, str) and bool(value), "a text"),
+    "api_key": (
+        lambda value: isinstance(value, str) and len(value) >= SHORTEST,
+        f"a text of {SHORTEST} characters or more, which the kit can recognise where it goes",
+    ),
     "retries": (lambda value: isinstance(value, int) and value >= 0, "a number, 0 or more"),
     "idle_timeout": (
         lambda value: value is None or _are_seconds(value),
@@ -204,11 +206,3 @@ def deadline_scale() -> float:
     if not _are_seconds(scale):
         raise SetUpError(f"MODELTEST_DEADLINE_SCALE: expected a number above 0, got {text!r}")
     return scale
-
-
-def _with_place(error: SetUpError) -> str:
-    """Return the text, and where the author's code raised, if it did."""
-    cause = error.__cause__
-    if cause is None:
-        return str(error)
-    return f"{error}\n{''.join(traceback.format_exception(cause, limit=-3))}".rstrip()

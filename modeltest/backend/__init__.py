@@ -6,6 +6,7 @@ It knows bytes and sockets, not models.
 from modeltest.backend.backend import Backend, BackendError
 from modeltest.backend.exchange import Exchange, Leaving, Played
 from modeltest.backend.progress import Progress
+from modeltest.backend.redaction import REDACTED, is_credential
 from modeltest.backend.response import Framing, Response
 from modeltest.backend.stage import PeerLeft, Stage, Stopped
 from modeltest.backend.steps import (
@@ -26,6 +27,7 @@ from modeltest.backend.steps import (
 from modeltest.backend.threads import KitThread
 
 __all__ = [
+    "REDACTED",
     "Await",
     "Backend",
     "BackendError",
@@ -50,5 +52,6 @@ __all__ = [
     "Step",
     "Stopped",
     "events",
+    "is_credential",
     "writes",
 ]

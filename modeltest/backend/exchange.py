@@ -11,6 +11,11 @@ from email.message import Message
 from enum import StrEnum
 from typing import Any
 
+from modeltest.backend.redaction import shown_headers, shown_target
+
+_SHOWN = 600
+"""Bytes of a request's body that are shown."""
+
 
 class Leaving(StrEnum):
     """How the peer left a connection."""
@@ -61,8 +66,8 @@ class Exchange:
     index: int
     connection: int
     method: str
-    path: str
-    headers: Message
+    path: str = field(repr=False)
+    headers: Message = field(repr=False)
     body: bytes = field(repr=False)
     changed: Callable[[], object] = field(default=_nothing, repr=False)
     received: float = field(default_factory=time.monotonic)
@@ -85,6 +90,14 @@ class Exchange:
             ValueError: the body is not JSON.
         """
         return json.loads(self.body)
+
+    def __str__(self) -> str:
+        """The request as it came, its credentials left out and a long body shortened."""
+        lines = [f"{self.method} {shown_target(self.path)}", *shown_headers(self.headers.items())]
+        body = self.body[:_SHOWN].decode("utf-8", "backslashreplace")
+        if len(self.body) > _SHOWN:
+            body += f"… ({len(self.body)} bytes)"
+        return "\n".join([*lines, body] if body else lines)
 
     @property
     def over(self) -> bool:

@@ -88,6 +88,7 @@ class Case:
         progress: Progress | None = None,
         request: Request | None = None,
         beside: Stream | None = None,
+        patience: float = 0.0,
     ) -> Stream:
         """Return a stream that is not opened yet.
 
@@ -95,9 +96,13 @@ class Case:
             progress: counts the events it takes, for a script that waits for them.
             request: what is streamed; the author's by default.
             beside: a stream whose thread is to be shared.
+            patience: seconds that each operation may take beyond the deadline.
         """
         stream = self.consumer.stream(
-            self.model, request or self.subject.request, self.subject.deadline, beside
+            self.model,
+            request or self.subject.request,
+            self.subject.deadline + patience,
+            beside,
         )
         if progress is not None:
             stream.log.progress = progress
@@ -139,6 +144,7 @@ class Case:
         request: Request | None = None,
         *,
         hold_error: bool = False,
+        patience: float = 0.0,
     ) -> Log:
         """Read a whole turn as an agent loop does: to its end or its error, then close.
 
@@ -146,8 +152,9 @@ class Case:
             progress: as for `stream`.
             request: as for `stream`.
             hold_error: keep the error's traceback, as an `except` block does while it runs.
+            patience: as for `stream`.
         """
-        stream = self.stream(progress, request)
+        stream = self.stream(progress, request, patience=patience)
         stream.log.hold_error = hold_error
         stream.read()
         return stream.log
@@ -244,6 +251,11 @@ class Case:
             found.append(Evidence("client", "\n".join(self.ledger.describe())))
         found += [Evidence("thread", line) for line in self.started_threads()[:3]]
         return tuple(found)
+
+    def requests_shown(self) -> Evidence:
+        """Return what was asked of the backend: the first requests, without credentials."""
+        shown_ones = [str(exchange) for exchange in self.backend.exchanges[:2]]
+        return Evidence("request", "\n".join(shown_ones) or "none")
 
     def started_threads(self) -> list[str]:
         """Describe the live threads that the adapter started in this case."""

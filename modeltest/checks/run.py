@@ -11,7 +11,7 @@ from enum import StrEnum
 from modeltest.checks.check import Check, Level
 from modeltest.checks.failure import Failure, Skip, refused, report
 from modeltest.checks.spills import caught_spills
-from modeltest.checks.subject import Subject
+from modeltest.checks.subject import SetUpError, Subject
 from modeltest.checks.trial import Trial
 from modeltest.consumer import threads_as_daemons
 from modeltest.transports import Attempt, EgressGuard, neutral_environment
@@ -49,6 +49,8 @@ class Outcome:
 def run(check: Check, subject: Subject) -> Outcome:
     """Run `check` on `subject`.
 
+    No text of the outcome holds the subject's `api_key`.
+
     Raises:
         SetUpError: the test case is at fault: `new_model` or `event` cannot be used.
         BackendError: the kit is at fault, not the adapter.
@@ -66,6 +68,8 @@ def run(check: Check, subject: Subject) -> Outcome:
             trial.leave_unjudged(str(skip))
         except Failure as failure:
             trial.note_broken(failure)
+        except SetUpError as error:
+            raise error.without_cause(subject.secret) from None
     return _outcome(trial)
 
 
@@ -83,12 +87,13 @@ def _guarded() -> Iterator[EgressGuard]:
 
 def _outcome(trial: Trial) -> Outcome:
     check, attempts = trial.check, tuple(trial.egress.attempts)
+    redact = trial.subject.secret.redact
     if trial.broken:
         must = any(broken.level is Level.MUST for broken in trial.broken)
         status = Status.FAILED if must else Status.WARNED
-        return Outcome(check, status, _report(trial), attempts)
+        return Outcome(check, status, redact(_report(trial)), attempts)
     status = Status.PASSED if trial.tried else Status.SKIPPED
-    return Outcome(check, status, _reasons(trial), attempts)
+    return Outcome(check, status, redact(_reasons(trial)), attempts)
 
 
 def _reasons(trial: Trial) -> str:

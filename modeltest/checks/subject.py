@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from modeltest.checks.secret import Secret
 from modeltest.consumer import Consumer, SyncConsumer
 from modeltest.contract import ConfigError, ModelError, Request, user
 from modeltest.transports import RequestsTransport, Transport
@@ -16,6 +18,16 @@ HI = Request(messages=(user("hi"),))
 
 class SetUpError(Exception):
     """The test case gives something that the kit cannot use; the text says what to change."""
+
+    def without_cause(self, secret: Secret) -> SetUpError:
+        """Return the same with its cause, and the place it came from, in the text.
+
+        A cause is printed as it is; in the text there is no `secret`.
+        """
+        cause, text = self.__cause__, str(self)
+        if cause is not None:
+            text += "\n" + "".join(traceback.format_exception(cause, limit=-3)).rstrip()
+        return SetUpError(secret.redact(text))
 
 
 @dataclass(frozen=True)
@@ -53,3 +65,8 @@ class Subject:
     refused_tool_names: tuple[str, ...] = ()
     accepted_tool_names: tuple[str, ...] = ()
     deadline: float = 2.0
+
+    @property
+    def secret(self) -> Secret:
+        """The `api_key`, to be recognised wherever it goes."""
+        return Secret(self.api_key)

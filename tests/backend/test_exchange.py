@@ -16,6 +16,30 @@ class TestExchange(unittest.TestCase):
         with self.assertRaises(ValueError):
             _ = exchange(b"no").json
 
+    def test_its_text_is_the_request_without_credentials(self):
+        headers = Message()
+        for name in (
+            "Authorization",
+            "x-api-key",
+            "X-Goog-Api-Key",
+            "Cookie",
+            "Proxy-Authorization",
+        ):
+            headers[name] = "s3cret"
+        headers["Accept"] = "*/*"
+        one = Exchange(0, 0, "POST", "/v1?key=s3cret&alt=sse&access_token=s3cret", headers, b"{}")
+        self.assertEqual(
+            str(one),
+            "POST /v1?key=[redacted]&alt=sse&access_token=[redacted]\n"
+            "Authorization: [redacted]\nx-api-key: [redacted]\nX-Goog-Api-Key: [redacted]\n"
+            "Cookie: [redacted]\nProxy-Authorization: [redacted]\nAccept: */*\n{}",
+        )
+        self.assertNotIn("s3cret", repr(one))
+
+    def test_its_text_is_short(self):
+        self.assertRegex(str(exchange(b"a" * 10_000)), r"^POST /\na{600}… \(10000 bytes\)$")
+        self.assertEqual(str(exchange()), "POST /")
+
     def test_is_over_once_the_peer_left_or_all_was_sent_or_it_was_reset(self):
         self.assertFalse(exchange().over)
         for note in (

@@ -221,7 +221,7 @@ class TestAttributes(unittest.TestCase):
             if not name.startswith("_") and not callable(value)
         }
         wrong = {attributes for attributes, _, _ in self.wrong()}
-        self.assertEqual(own - wrong, {"expected_failures", "skips", "strict"})
+        self.assertEqual(own - wrong, {"api_key", "expected_failures", "skips", "strict"})
 
     def test_what_is_given_is_used(self) -> None:
         request = Request(messages=(user("what?"),))
@@ -232,7 +232,7 @@ class TestAttributes(unittest.TestCase):
             ("model_error", KeyboardInterrupt),
             ("config_error", ValueError),
             ("wire", OpenAIChat()),
-            ("api_key", "another"),
+            ("api_key", "another-key"),
             ("retries", 2),
             ("idle_timeout", 0.5),
             ("refused_tool_names", ("a", "b")),
@@ -259,8 +259,6 @@ class TestAttributes(unittest.TestCase):
             ("model_error", ModelError("an instance"), exceptions),
             ("model_error", (ModelError, "text"), exceptions),
             ("config_error", int, exceptions),
-            ("api_key", "", "a text"),
-            ("api_key", None, "a text"),
             ("retries", -1, "a number, 0 or more"),
             ("retries", None, "a number, 0 or more"),
             ("idle_timeout", 0, "seconds above 0, or None"),
@@ -282,6 +280,16 @@ class TestAttributes(unittest.TestCase):
                 subject(**{name: value})
             self.assertEqual(
                 str(caught.exception), f"TestAcme.{name}: expected {expected}, got {value!r}"
+            )
+
+    def test_an_api_key_that_cannot_be_used_is_not_shown(self) -> None:
+        for value in ("", "sk-1234", None):
+            with self.subTest(value=value), self.assertRaises(SetUpError) as caught:
+                subject(api_key=value)
+            self.assertEqual(
+                str(caught.exception),
+                "TestAcme.api_key: expected a text of 8 characters or more, which the kit can "
+                "recognise where it goes, got one that does not fit",
             )
 
     def test_the_wire_gives_the_event(self) -> None:

@@ -1,0 +1,30 @@
+"""What of a request is shown: all but what its names say is a credential."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+REDACTED = "[redacted]"
+"""Stands for a credential."""
+
+_CREDENTIAL = re.compile(r"auth|key|token|secret|cookie|credential|signature|passw", re.IGNORECASE)
+_PARAMETER = re.compile(r"([?&;])([^=&;#]*)=([^&;#]*)")
+
+
+def is_credential(name: str) -> bool:
+    """Return whether a header or a query parameter of this name holds a credential."""
+    return _CREDENTIAL.search(name) is not None
+
+
+def shown_target(target: str) -> str:
+    """Return a request's target, its query included, without credentials."""
+    return _PARAMETER.sub(
+        lambda found: f"{found[1]}{found[2]}={REDACTED if is_credential(found[2]) else found[3]}",
+        target,
+    )
+
+
+def shown_headers(headers: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a line for each header, without credentials."""
+    return [f"{name}: {REDACTED if is_credential(name) else value}" for name, value in headers]
