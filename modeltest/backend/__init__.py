@@ -6,8 +6,8 @@ It knows bytes and sockets, not models.
 from modeltest.backend.backend import Backend, BackendError
 from modeltest.backend.exchange import Exchange, Leaving, Played
 from modeltest.backend.progress import Progress
-from modeltest.backend.redaction import REDACTED, is_credential
-from modeltest.backend.response import Framing, Response
+from modeltest.backend.redaction import REDACTED
+from modeltest.backend.response import Framing, Response, SendHead
 from modeltest.backend.stage import PeerLeft, Stage, Stopped
 from modeltest.backend.steps import (
     Await,
@@ -47,11 +47,11 @@ __all__ = [
     "Reset",
     "Response",
     "Send",
+    "SendHead",
     "Stage",
     "Stall",
     "Step",
     "Stopped",
     "events",
-    "is_credential",
     "writes",
 ]

@@ -91,13 +91,19 @@ class Exchange:
         """
         return json.loads(self.body)
 
-    def __str__(self) -> str:
-        """The request as it came, its credentials left out and a long body shortened."""
-        lines = [f"{self.method} {shown_target(self.path)}", *shown_headers(self.headers.items())]
+    @property
+    def summary(self) -> str:
+        """The request without its headers, credentials left out and a long body shortened."""
         body = self.body[:_SHOWN].decode("utf-8", "backslashreplace")
         if len(self.body) > _SHOWN:
             body += f"… ({len(self.body)} bytes)"
-        return "\n".join([*lines, body] if body else lines)
+        line = f"{self.method} {shown_target(self.path)}"
+        return f"{line}\n{body}" if body else line
+
+    def __str__(self) -> str:
+        """The request with its headers; else as `summary`."""
+        line, *body = self.summary.split("\n", 1)
+        return "\n".join([line, *shown_headers(self.headers.items()), *body])
 
     @property
     def over(self) -> bool:

@@ -7,6 +7,7 @@ from types import ModuleType
 
 from modeltest.checks import (
     calls,
+    credentials,
     cuts,
     delivery,
     faults,
@@ -36,6 +37,7 @@ ALL: tuple[Check, ...] = (
     *_checks_of(calls),
     *_checks_of(framing),
     *_checks_of(faults),
+    *_checks_of(credentials),
     *_checks_of(isolation),
 )
 """Every check, in the order of the contract."""

@@ -96,14 +96,11 @@ class Case:
             progress: counts the events it takes, for a script that waits for them.
             request: what is streamed; the author's by default.
             beside: a stream whose thread is to be shared.
-            patience: seconds that each operation may take beyond the deadline.
+            patience: seconds that each operation may take beyond the deadline, and beyond what
+                the adapter's retries may wait.
         """
-        stream = self.consumer.stream(
-            self.model,
-            request or self.subject.request,
-            self.subject.deadline + patience,
-            beside,
-        )
+        limit = self.subject.deadline + self.subject.back_off + patience
+        stream = self.consumer.stream(self.model, request or self.subject.request, limit, beside)
         if progress is not None:
             stream.log.progress = progress
         return stream
@@ -254,8 +251,8 @@ class Case:
 
     def requests_shown(self) -> Evidence:
         """Return what was asked of the backend: the first requests, without credentials."""
-        shown_ones = [str(exchange) for exchange in self.backend.exchanges[:2]]
-        return Evidence("request", "\n".join(shown_ones) or "none")
+        first = [exchange.summary for exchange in self.backend.exchanges[:2]]
+        return Evidence("request", "\n".join(first) or "none")
 
     def started_threads(self) -> list[str]:
         """Describe the live threads that the adapter started in this case."""

@@ -42,6 +42,18 @@ class Arrive:
         self.arrived.advance()
 
 
+@dataclass(frozen=True)
+class Mark:
+    """Note how many events the consumer has by now."""
+
+    taken: Progress = field(repr=False)
+    marks: list[int] = field(repr=False)
+
+    def play(self, stage: Stage) -> None:  # noqa: ARG002 - nothing is sent
+        """Note it."""
+        self.marks.append(self.taken.count)
+
+
 def flowing(trial: Trial, first: int = 0) -> Response:
     """Return an endless stream, one event every 5 ms."""
     return Response((Repeat(trial.event, first=first),))
@@ -138,10 +150,17 @@ def short_of_length(steps: tuple[Step, ...]) -> Response:
 def reset(steps: tuple[Step, ...], progress: Progress, count: int) -> Response:
     """Return a body that ends in a RST, once the consumer has taken `count` events.
 
-    An earlier one would discard what the client has not read yet. A consumer that is never
-    given the last event does not hold the reset up for ever.
+    An earlier one would discard what the client has not read yet.
     """
-    return Response((*steps, Await(progress, count, at_most=0.5), Reset()))
+    return Response((*steps, once_taken(progress, count), Reset()))
+
+
+def once_taken(progress: Progress, count: int) -> Step:
+    """Return the step that waits until the consumer has `count` events.
+
+    A consumer that is never given the last one does not hold the script up for ever.
+    """
+    return Await(progress, count, at_most=0.5)
 
 
 def server_error(padding: int = 0) -> Response:

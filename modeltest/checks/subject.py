@@ -67,6 +67,11 @@ class Subject:
     deadline: float = 2.0
 
     @property
+    def back_off(self) -> float:
+        """Seconds that its retries may wait in all: half a second, and each time twice as long."""
+        return 0.5 * (2.0**self.retries - 1)
+
+    @property
     def secret(self) -> Secret:
         """The `api_key`, to be recognised wherever it goes."""
         return Secret(self.api_key)

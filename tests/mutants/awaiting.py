@@ -40,6 +40,14 @@ class AsyncParrot(Parrot):
             async for event in events:
                 yield event
 
+    async def beginning(self, response: httpx.Response) -> str:
+        start = b""
+        async for chunk in response.aiter_bytes():
+            start += chunk
+            if len(start) >= 2000:
+                break
+        return start[:2000].decode("utf-8", "replace")
+
     @asynccontextmanager
     async def opened(self, client: Any, request: Request) -> AsyncGenerator[httpx.Response, None]:
         post = client.build_request(
@@ -51,7 +59,7 @@ class AsyncParrot(Parrot):
             raise ModelError(f"no answer: {error}") from error
         async with aclosing(response):
             if response.status_code != 200:
-                raise APIError(response.status_code, "no reason given")
+                raise APIError(response.status_code, await self.beginning(response))
             yield response
 
     async def receive(self, response: httpx.Response) -> AsyncGenerator[Event, None]:

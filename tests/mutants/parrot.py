@@ -13,6 +13,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from http.client import HTTPException
 from typing import Any, ClassVar, Self
 from urllib.parse import SplitResult, urlsplit
 
@@ -34,6 +35,9 @@ from modeltest import (
     TextDelta,
     ToolUse,
 )
+from modeltest.checks import Subject
+
+KEY = Subject.api_key
 
 
 def event(index: int) -> bytes:
@@ -46,7 +50,7 @@ class Parrot:
     def __init__(self, base_url: str, session: requests.Session) -> None:
         self.url = f"{base_url}/v1/talk"
         self.session = session
-        self.headers = {"Accept-Encoding": "identity"}
+        self.headers = {"Accept-Encoding": "identity", "x-api-key": KEY}
 
     def stream(self, request: Request) -> Iterable[Event]:
         with self.ask(request) as response:
@@ -127,7 +131,7 @@ class CompressedParrot(Parrot):
 
     def __init__(self, base_url: str, session: requests.Session) -> None:
         super().__init__(base_url, session)
-        self.headers = {"Accept-Encoding": "gzip"}
+        self.headers["Accept-Encoding"] = "gzip"
 
 
 class Line:
@@ -175,7 +179,7 @@ class CancellableParrot(Parrot):
         token.add_callback(line.cut)
         try:
             yield from self.listen(token, line, request)
-        except (OSError, HTTPError) as error:
+        except (OSError, HTTPError, HTTPException) as error:
             if not token.cancelled:
                 raise ModelError(f"no answer: {error}") from error
         except ModelError:

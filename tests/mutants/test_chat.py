@@ -4,7 +4,20 @@ import gc
 import unittest
 import warnings
 
-from modeltest.checks import ALL, BY_NAME, Check, Status, Subject, calls, cuts, finish, framing, run
+from modeltest.checks import (
+    ALL,
+    BY_NAME,
+    Check,
+    Need,
+    Status,
+    Subject,
+    calls,
+    cuts,
+    finish,
+    framing,
+    run,
+)
+from modeltest.checks.secret import Secret
 from modeltest.transports import Urllib3Transport
 from modeltest.wire import AnthropicMessages, OpenAIChat
 
@@ -178,7 +191,7 @@ class TestChat(unittest.TestCase):
                     self.assertEqual({}, failing(model, group))
 
     def test_every_check_that_needs_a_wire_has_a_mutant(self):
-        wanted = {check.id for check in ALL if check.needs or check.group == "framing"}
+        wanted = {check.id for check in ALL if Need.WIRE in check.needs or check.group == "framing"}
         self.assertEqual(wanted - {*CAUGHT_BY.values(), *CUTS.values()}, set())
 
     def test_cuts(self):
@@ -214,6 +227,7 @@ def _test(model, caught_by):
         self.assertEqual(set(found), expected, "\n".join(found.values()))
         text = found[caught_by]
         self.assertTrue(text.startswith(f"{caught_by}: "), text)
+        self.assertFalse(any(map(Secret(Subject.api_key).is_in, found.values())))
         self.assertRegex(text, SAYS[model])
         self.assertRegex(text, r"\n  fix      \S.*\Z")
 

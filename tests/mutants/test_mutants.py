@@ -14,6 +14,7 @@ from dataclasses import replace
 from unittest import mock
 
 from modeltest.checks import ALL, Check, Outcome, Status, Subject, run
+from modeltest.checks.secret import Secret
 from modeltest.consumer import AsyncConsumer
 from modeltest.transports import OwnTransport
 
@@ -29,6 +30,7 @@ from . import (
     pumping,
     sharing,
     styles,
+    test_failing,
 )
 
 SHORT, LONG = 0.3, 5.0
@@ -129,9 +131,9 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
         "release/clean-next",
     },
     # A failed turn keeps its response.
-    early_stop.KeepsFailedResponsesOpen: {"release/failed"},
-    early_stop.ReadsHalfOfTheError: {"release/failed"},
-    early_stop.GivesBackTheErrorHalfRead: {"release/failed"},
+    early_stop.KeepsFailedResponsesOpen: {"release/failed", "faults/status"},
+    early_stop.ReadsHalfOfTheError: {"release/failed", "faults/status"},
+    early_stop.GivesBackTheErrorHalfRead: {"release/failed", "faults/status"},
     # Something else is kept, of which there is only so much.
     early_stop.LimitsItsStreams: {"release/nothing-left", "release/many"},
     early_stop.LocksInAFinalizer: {"release/many"},
@@ -228,10 +230,10 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     # Half an answer counts as one, or fails with an error that nobody catches.
     cut.TakesEveryEnd: {"truncation/clean", "truncation/close-delimited", "truncation/mid-event"},
     cut.TakesTheEndOfTheConnection: {"truncation/close-delimited"},
-    cut.TrustsTheLength: {"truncation/short"},
+    cut.TrustsTheLength: {"truncation/short", "faults/not-a-stream"},
     cut.TrustsTheCompression: {"truncation/gzip"},
-    cut.TakesNothingForAnAnswer: {"truncation/empty"},
-    cut.TakesCommentsForAnAnswer: {"truncation/empty"},
+    cut.TakesNothingForAnAnswer: {"truncation/empty", "faults/not-a-stream"},
+    cut.TakesCommentsForAnAnswer: {"truncation/empty", "faults/not-a-stream"},
     cut.SwallowsBreaks: {"truncation/closed", "truncation/reset", "truncation/short"},
     cut.SwallowsResets: {"truncation/reset"},
     cut.SwallowsHalfChunks: {"truncation/closed"},
@@ -266,7 +268,7 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     elsewhere.SendsTelemetryAtTheEnd: {"faults/egress"},
     elsewhere.LooksUpAName: {"faults/egress"},
     elsewhere.CancelsAtItsOwnAddress: {"faults/egress"},
-    elsewhere.FallsBack: {"faults/egress", "isolation/reuse"},
+    elsewhere.FallsBack: {"faults/status", "faults/egress", "isolation/reuse"},
 }
 
 CHECKS = tuple(
@@ -296,13 +298,14 @@ class TestMutants(unittest.TestCase):
     def expect(self, model: type[parrot.Parrot], expected: set[str]) -> None:
         outcomes = [judge(check, model, check.id in expected) for check in checks(model, expected)]
         failed = {o.check.id: o for o in outcomes if o.status in (Status.FAILED, Status.WARNED)}
+        self.assertFalse([o for o in outcomes if Secret(parrot.KEY).is_in(o.text)])
         wrongly = "\n".join(failed[name].text for name in failed.keys() - expected)
         self.assertEqual(set(failed), expected, f"\n{model.__doc__}\n{wrongly}")
 
 
 class TestTable(unittest.TestCase):
     def test_every_check_is_failed_by_a_mutant(self) -> None:
-        caught = set().union(*MUTANTS.values())
+        caught = set().union(*MUTANTS.values(), *test_failing.CAUGHT_BY.values())
         missing = [check.id for check in CHECKS if check.id not in caught]
         self.assertEqual(missing, [])
 

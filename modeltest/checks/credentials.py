@@ -1,0 +1,195 @@
+"""faults, continued: what the adapter lets out: credentials, requests to others, its key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import parse_qsl, urlsplit
+
+from modeltest.backend import Backend, Exchange, Response
+from modeltest.checks.answers import answered, error_answer, html_page, redirect
+from modeltest.checks.case import Case, text_of
+from modeltest.checks.check import Level, check
+from modeltest.checks.failure import Evidence, Failure, Skip, count, refused
+from modeltest.checks.faults import nobody_listens
+from modeltest.checks.refusal import expect_refusal
+from modeltest.checks.scripts import ended_cleanly, flowing, sent, without_last_chunk
+from modeltest.checks.secret import Secret
+from modeltest.checks.trial import Trial
+
+_REDIRECTS = (301, 302, 303, 307, 308)
+_HEADERS = {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key"}
+_PARAMETERS = {"key", "api_key", "access_token"}
+"""What holds a key, though it be another than `api_key`."""
+
+_HAND_OVER = "no request carries the api_key: hand `self.api_key` to the adapter in new_model"
+
+
+@check(
+    "faults/redirect",
+    "test_credentials_stay_with_the_provider",
+    fix="do not follow redirects (`allow_redirects=False`), or remove every header and parameter "
+    "with a key where the origin is another: HTTP clients remove Authorization alone",
+)
+def credentials_stay_with_the_provider(trial: Trial) -> None:
+    """A redirect to another origin does not take the key there.
+
+    HTTP clients follow redirects, and remove no more than the Authorization header. A key in
+    x-api-key, in the query or in the body goes to whoever the answer names.
+    """
+    for status in _REDIRECTS:
+        answer = ended_cleanly(sent(trial, range(2)))
+        with Backend(answer) as elsewhere:
+            trial.egress.allow(*elsewhere.address)
+            away = redirect(status, f"{elsewhere.url}/elsewhere")
+            with trial.case(f"HTTP {status}", away) as case:
+                log = case.read()
+                secrets = _secrets(case)
+                for exchange in elsewhere.exchanges:
+                    _expect_without(exchange, secrets, status)
+                if not elsewhere.exchanges:
+                    expect_refusal(case, log, f"HTTP {status}, which was not followed,")
+
+
+@check(
+    "faults/egress",
+    "test_only_the_provider_is_contacted",
+    fix="send nothing but the one request to base_url: no telemetry, no update check, no "
+    "look-up of model lists; build every URL from base_url",
+)
+def only_the_provider_is_contacted(trial: Trial) -> None:
+    """Nothing but the provider's address is contacted.
+
+    A prompt, or a key, that travels to a third host is a breach. An adapter that ignores
+    base_url reaches the real provider from a test.
+    """
+    cases = {
+        "an answer that is cut": ended_cleanly(sent(trial, range(2))),
+        "an answer that breaks": without_last_chunk(sent(trial, range(2))),
+        "HTTP 500": Response(status=500, content_type="text/plain"),
+        "an early break": flowing(trial),
+    }
+    for name, response in cases.items():
+        before = len(trial.egress.attempts)
+        with trial.case(name, response) as case:
+            if name == "an early break":
+                stream = case.stream()
+                stream.open()
+                stream.take(1)
+                stream.drop()
+            else:
+                case.read()
+            case.let_threads_rest()  # one of them may be about to connect
+            attempts = trial.egress.attempts[before:]
+            if attempts:
+                raise Failure(
+                    f"{count(len(attempts), 'connection')} to elsewhere attempted, and refused; "
+                    f"expected none but to {case.backend.url}.",
+                    (refused(attempts),),
+                )
+
+
+@check(
+    "faults/secret",
+    "test_errors_do_not_reveal_the_key",
+    Level.SHOULD,
+    fix="send the key in a header, not in the URL, which HTTP clients quote in their errors; "
+    "raise `from None` where the cause quotes it",
+)
+def errors_do_not_reveal_the_key(trial: Trial) -> None:
+    """No error, and no cause of one, says the key.
+
+    Errors are logged, and logs are read by many.
+    """
+    for name, response in {
+        "HTTP 401": answered(error_answer(trial, 401)),
+        "HTTP 502, a page": answered(html_page(502, "502 Bad Gateway")),
+        "an answer that is cut": ended_cleanly(sent(trial, range(2))),
+        "an answer that breaks": without_last_chunk(sent(trial, range(2))),
+    }.items():
+        with trial.case(name, response) as case:
+            log = case.read()
+            if not any(_carries(exchange, trial.subject.secret) for exchange in _asked(case)):
+                raise Skip(_HAND_OVER)
+            _expect_kept(log.error, trial.subject.secret)
+    with trial.case("connection refused") as case, nobody_listens(case):
+        _expect_kept(case.read().error, trial.subject.secret)
+
+
+def _asked(case: Case) -> list[Exchange]:
+    if not case.backend.exchanges:
+        raise Failure("the adapter sent no request.")
+    return case.backend.exchanges
+
+
+def _secrets(case: Case) -> list[Secret]:
+    """Return what the provider was sent that nobody else may have.
+
+    Raises:
+        Skip: there is no credential in the requests.
+    """
+    values = {value for exchange in _asked(case) for value in _credentials(exchange)}
+    known = case.subject.secret
+    found = [Secret(value) for value in sorted(values)]
+    found += [known] if any(_carries(exchange, known) for exchange in _asked(case)) else []
+    if not any(secret.spellings for secret in found):
+        raise Skip(_HAND_OVER)
+    return found
+
+
+def _credentials(exchange: Exchange) -> Iterator[str]:
+    """Yield the values of the headers and parameters that are credentials by their names."""
+    parameters = parse_qsl(urlsplit(exchange.path).query)
+    yield from (value for name, value in parameters if name in _PARAMETERS)
+    for name, value in exchange.headers.items():
+        if name.lower() in _HEADERS:
+            yield value.removeprefix("Bearer ")
+
+
+def _places(exchange: Exchange, secret: Secret) -> Iterator[str]:
+    """Yield where in a request the secret stands."""
+    for name, value in exchange.headers.items():
+        if secret.is_in(value):
+            yield f"the header {name}"
+    if secret.is_in(exchange.path):
+        yield "the query"
+    if secret.is_in(exchange.body):
+        yield "the body"
+
+
+def _carries(exchange: Exchange, secret: Secret) -> bool:
+    return any(_places(exchange, secret))
+
+
+def _expect_without(exchange: Exchange, secrets: list[Secret], status: int) -> None:
+    places = {place: None for secret in secrets for place in _places(exchange, secret)}
+    if places:
+        raise Failure(
+            f"after HTTP {status} with a Location at another origin, the key was sent there, in "
+            f"{' and '.join(places)}.",
+            (Evidence("request", str(exchange)),),
+        )
+
+
+def _expect_kept(error: BaseException | None, secret: Secret) -> None:
+    """Expect that neither the error nor what it is chained to says the secret."""
+    for link in _chain(error):
+        whose = "the error" if link is error else f"a cause of it ({type(link).__name__})"
+        for what, said in (("text", text_of(link)), ("repr", _repr_of(link))):
+            if secret.is_in(said):
+                raise Failure(f"{whose} says the key in its {what}: {said[:500]}")
+
+
+def _chain(error: BaseException | None) -> list[BaseException]:
+    """Return the error, and those that a traceback prints with it."""
+    links: list[BaseException] = []
+    while error is not None and not any(error is link for link in links):
+        links.append(error)
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return links
+
+
+def _repr_of(error: BaseException) -> str:
+    try:
+        return repr(error)
+    except Exception as second:
+        return f"<its repr() raised {type(second).__name__}>"

@@ -1,0 +1,313 @@
+"""Adapters for which a failing provider is no failure, or the wrong one."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
+
+import requests
+from urllib3.exceptions import HTTPError, ReadTimeoutError
+
+from docs.examples.http_errors import parse_retry_after
+from modeltest import (
+    APIError,
+    Event,
+    IncompleteResponseError,
+    ModelError,
+    RateLimitedError,
+    Request,
+)
+
+from .cut import STOP
+from .parrot import Parrot, Raw
+
+RETRIES, SILENCE = 2, 0.1
+
+
+class Patient(Parrot):
+    """Correct: gives up after a silence."""
+
+    timeout: Any = SILENCE
+
+    def ask(self, request: Request) -> requests.Response:
+        send = self.session.send
+        self.session.send = lambda *args, **options: send(  # type: ignore[method-assign]
+            *args, **{**options, "timeout": self.timeout}
+        )
+        try:
+            return super().ask(request)
+        finally:
+            del self.session.send
+
+
+class Retrying(Parrot):
+    """Correct: tries again what may pass, when it is told to, and only before the first event."""
+
+    tries = RETRIES
+    longest = 5.0
+
+    def ask(self, request: Request) -> requests.Response:
+        for tried in range(self.tries + 1):
+            try:
+                return super().ask(request)
+            except APIError as error:
+                wait = self.hint(error)
+                if tried == self.tries or not self.may_pass(error) or wait > self.longest:
+                    raise
+            self.sleep(wait)
+        raise AssertionError
+
+    def may_pass(self, error: APIError) -> bool:
+        return error.status in (408, 409, 429) or (error.status or 0) >= 500
+
+    def hint(self, error: APIError) -> float:
+        return getattr(error, "retry_after", None) or 0.0
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def check(self, raw: Raw) -> None:
+        try:
+            super().check(raw)
+        except APIError as error:
+            raise RateLimitedError(
+                error.status,
+                error.message,
+                retry_after=self.parse(raw.headers.get("Retry-After", "")),
+            ) from error
+
+    def parse(self, header: str) -> float | None:
+        return parse_retry_after(header)
+
+
+# Statuses
+
+
+class IgnoresTheStatus(Parrot):
+    """Reads a refusal as if it were an answer, and finds no end in it."""
+
+    def check(self, raw: Raw) -> None:
+        pass
+
+
+class SaysNoStatus(Parrot):
+    """An error of text alone."""
+
+    def check(self, raw: Raw) -> None:
+        try:
+            super().check(raw)
+        except APIError as error:
+            raise ModelError(error.message) from None
+
+
+class SaysNoWords(Parrot):
+    """An error of a number alone."""
+
+    def check(self, raw: Raw) -> None:
+        try:
+            super().check(raw)
+        except APIError as error:
+            raise APIError(error.status) from None
+
+
+class RaisesForStatus(Parrot):
+    """Leaves it to requests."""
+
+    def ask(self, request: Request) -> requests.Response:
+        response = self.session.post(
+            self.url, json=self.payload(request), headers=self.headers, stream=True
+        )
+        response.raise_for_status()
+        return response
+
+
+class ParsesPages(Parrot):
+    """Every refusal is JSON, as the documentation shows it."""
+
+    def check(self, raw: Raw) -> None:
+        if raw.status != 200:
+            try:
+                error = json.loads(raw.read())["error"]
+            finally:
+                raw.close()
+            raise APIError(raw.status, error["message"])
+
+
+class CarriesPages(Parrot):
+    """The error has all that was said."""
+
+    def check(self, raw: Raw) -> None:
+        if raw.status != 200:
+            raise APIError(raw.status, raw.read().decode())
+
+
+class KeepsPages(Parrot):
+    """The error has all that was said, as an attribute."""
+
+    def check(self, raw: Raw) -> None:
+        if raw.status != 200:
+            body = raw.read().decode()
+            raise APIError(raw.status, body[:1000], body=body)
+
+
+class StaysOpen(Parrot):
+    """Reads what it needs of a refusal, and goes."""
+
+    kept: ClassVar[list[Raw]] = []
+
+    def check(self, raw: Raw) -> None:
+        if raw.status != 200:
+            self.kept.append(raw)
+            raise APIError(raw.status, raw.read(90).decode())
+
+
+# Trying again
+
+
+class RepeatsEveryRefusal(Retrying):
+    """Tries again whatever the provider said."""
+
+    def may_pass(self, error: APIError) -> bool:
+        return True
+
+
+class RepeatsTooOften(Retrying):
+    """Counts its tries from one."""
+
+    tries = RETRIES + 1
+
+
+class IgnoresHints(Retrying):
+    """Tries again at once."""
+
+    def parse(self, header: str) -> float | None:
+        return None
+
+
+class ReadsSecondsAlone(Retrying):
+    """Takes a date for no hint."""
+
+    def parse(self, header: str) -> float | None:
+        return float(header) if header.isdigit() else None
+
+
+class WaitsHalfAsLong(Retrying):
+    """Spreads its tries, to both sides of what it was told."""
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds / 2)
+
+
+class ComesEarlyAfterLongHints(Retrying):
+    """Takes a hint that is too long for none."""
+
+    def hint(self, error: APIError) -> float:
+        wait = super().hint(error)
+        return 0.0 if wait > self.longest else wait
+
+
+class SleepsAnHour(Retrying):
+    """Does as it is told."""
+
+    longest = 1e9
+    woken: ClassVar[threading.Event] = threading.Event()
+
+    def sleep(self, seconds: float) -> None:
+        self.woken.wait(seconds)
+
+
+class BeginsAgain(Parrot):
+    """Tries again whenever the connection breaks."""
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        for left in reversed(range(RETRIES)):
+            try:
+                yield from super().stream(request)
+                return
+            except IncompleteResponseError:
+                if not left:
+                    raise
+
+
+# No stream
+
+
+class TakesPagesForAnswers(Parrot):
+    """What has no events is an empty answer."""
+
+    def cut_short(self, raw: Raw, words: int) -> Event:
+        return super().cut_short(raw, words) if words or not raw.tell() else STOP
+
+
+class TakesJSONForAnAnswer(Parrot):
+    """JSON is an answer that was not streamed, whatever it says."""
+
+    def cut_short(self, raw: Raw, words: int) -> Event:
+        is_json = raw.headers.get("Content-Type") == "application/json"
+        return STOP if is_json else super().cut_short(raw, words)
+
+
+# No answer
+
+
+class LeavesConnectionErrors(Parrot):
+    """Handles what comes after the headers."""
+
+    def ask(self, request: Request) -> requests.Response:
+        response = self.session.post(
+            self.url,
+            json=self.payload(request),
+            headers=self.headers,
+            stream=True,
+            allow_redirects=False,
+        )
+        self.check(response.raw)
+        return response
+
+
+class HandlesRefusedConnections(Parrot):
+    """Handles what it has seen once: a provider that is not there."""
+
+    def ask(self, request: Request) -> requests.Response:
+        try:
+            return super().ask(request)
+        except ModelError as error:
+            cause = error.__cause__
+            if isinstance(cause, requests.ConnectionError) and "Errno" not in str(cause):
+                raise cause from None
+            raise
+
+
+# Silence
+
+
+class WaitsForEver(Parrot):
+    """Has no time-out."""
+
+
+class WaitsForEverAfterTheHeaders(Patient):
+    """Its time-out is for the connection and the headers."""
+
+    def read(self, raw: Raw) -> Iterator[Event]:
+        connection: Any = raw.connection
+        connection.sock.settimeout(None)
+        return super().read(raw)
+
+
+class EndsInSilence(Patient):
+    """A silence ends the answer."""
+
+    def chunks(self, raw: Raw) -> Iterator[bytes]:
+        try:
+            while chunk := raw.read1(65536, decode_content=True):
+                yield chunk
+        except ReadTimeoutError:
+            return
+        except (OSError, HTTPError) as error:
+            raise IncompleteResponseError(str(error)) from error
+
+    def cut_short(self, raw: Raw, words: int) -> Event:
+        return STOP if words else super().cut_short(raw, words)

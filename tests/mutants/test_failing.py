@@ -1,0 +1,147 @@
+"""Each adapter that fails wrongly is caught by the check named for it, and by none beside it."""
+
+import gc
+import unittest
+import warnings
+
+from modeltest.checks import ALL, Status, Subject, run
+from modeltest.checks.secret import Secret
+
+from . import elsewhere, failing, parrot, revealing
+
+CORRECT = (failing.Patient, failing.Retrying)
+
+CAUGHT_BY = {
+    failing.IgnoresTheStatus: {"faults/status"},
+    failing.SaysNoStatus: {"faults/status"},
+    failing.SaysNoWords: {"faults/status"},
+    failing.RaisesForStatus: {"faults/status", "faults/unreachable", "faults/redirect"},
+    failing.ParsesPages: {"faults/status", "faults/redirect"},
+    failing.CarriesPages: {"faults/status"},
+    failing.KeepsPages: {"faults/status"},
+    failing.StaysOpen: {"faults/status"},
+    failing.RepeatsEveryRefusal: {"faults/status"},
+    failing.RepeatsTooOften: {"faults/status"},
+    failing.IgnoresHints: {"faults/retry-after"},
+    failing.ReadsSecondsAlone: {"faults/retry-after"},
+    failing.WaitsHalfAsLong: {"faults/retry-after"},
+    failing.ComesEarlyAfterLongHints: {"faults/retry-after"},
+    failing.SleepsAnHour: {"faults/retry-after"},
+    failing.BeginsAgain: {"faults/no-repeat"},
+    failing.TakesPagesForAnswers: {"faults/not-a-stream"},
+    failing.TakesJSONForAnAnswer: {"faults/not-a-stream"},
+    failing.LeavesConnectionErrors: {"faults/unreachable"},
+    failing.HandlesRefusedConnections: {"faults/unreachable"},
+    failing.WaitsForEver: {"faults/idle"},
+    failing.WaitsForEverAfterTheHeaders: {"faults/idle"},
+    failing.EndsInSilence: {"faults/idle"},
+    revealing.FollowsRedirects: {"faults/redirect"},
+    revealing.HasItsKeyInTheBody: {"faults/redirect"},
+    revealing.AddsItsKeyAgain: {"faults/redirect"},
+    revealing.TakesRedirectsForAnswers: {"faults/redirect"},
+    revealing.SaysItsURL: {"faults/secret"},
+    revealing.SaysItInACause: {"faults/secret"},
+    revealing.SaysItsHeaders: {"faults/secret"},
+    revealing.SaysItInARepr: {"faults/secret"},
+    elsewhere.SendsTelemetry: {"faults/egress"},
+}
+
+SAYS = {
+    failing.IgnoresTheStatus: "HTTP 400: expected an error that says what the provider said, 'The r",
+    failing.SaysNoStatus: "HTTP 400: expected an error that says the HTTP status, '400'; got ModelErr",
+    failing.SaysNoWords: "HTTP 400: expected an error that says what the provider said, .*no message",
+    failing.RaisesForStatus: r"HTTP 400 made the adapter raise, after 0 events, HTTPError: 400 Client",
+    failing.ParsesPages: "HTTP 502, a page: HTTP 502 made the adapter raise, .* JSONDecodeError",
+    failing.CarriesPages: r"of 10\.0 MB: the error carries the whole body: its text has 10,000,",
+    failing.KeepsPages: "the error carries the whole body: its attribute 'body' has 10,000,",
+    failing.StaysOpen: r"HTTP 400: the response is still open .* s after the turn failed\.",
+    failing.RepeatsEveryRefusal: r"HTTP 400: 3 requests came; expected 1 at most \(`retries` is 2\)\.",
+    failing.RepeatsTooOften: r"HTTP 408: 4 requests came; expected 3 at most \(`retries` is 2\)\.",
+    failing.IgnoresHints: r"Retry-After: 1 was sent again 0\.\d s later; expected 1\.0 s or more",
+    failing.ReadsSecondsAlone: r"a date: .* Retry-After: \w{3}, .* GMT was sent again 0\.\d s later",
+    failing.WaitsHalfAsLong: r"1 second: .* was sent again 0\.\d s later; expected 1\.0 s or more",
+    failing.ComesEarlyAfterLongHints: r"an hour: .* Retry-After: 3600 was sent again 0\.\d s later",
+    failing.SleepsAnHour: r"an hour: next\(\) did not return within .*\n(.*\n)*.* in sleep: ",
+    failing.BeginsAgain: "broke after the consumer had 2 events, and was begun again: it got 'word0 ",
+    failing.TakesPagesForAnswers: "a page: a page, with status 200, was taken for a finished answer",
+    failing.TakesJSONForAnAnswer: "an error as JSON, with status 200, was taken for a finished answer",
+    failing.LeavesConnectionErrors: "a refused connection made the adapter raise, .* ConnectionError: ",
+    failing.HandlesRefusedConnections: "closed before any header made the adapter raise, ",
+    failing.WaitsForEver: r"accepted, then nothing: next\(\) did not return within",
+    failing.WaitsForEverAfterTheHeaders: r"headers, then silence: next\(\) did not return within",
+    failing.EndsInSilence: r"one event, then silence: 0\.1 s of silence raised nothing: 2 events, among",
+    revealing.FollowsRedirects: "HTTP 301: .* the key was sent there, in the header x-api-key",
+    revealing.HasItsKeyInTheBody: "HTTP 307: .* the key was sent there, in the body",
+    revealing.AddsItsKeyAgain: "HTTP 301: .* the key was sent there, in the query",
+    revealing.TakesRedirectsForAnswers: "HTTP 301, which was not followed, was taken for a finished",
+    revealing.SaysItsURL: r"the error says the key in its text: no answer: .*\?key=\[redacted\]",
+    revealing.SaysItInACause: r"a cause of it \(ModelError\) says the key in its text: no answer: ",
+    revealing.SaysItsHeaders: r"the error says the key in its text: .*'x-api-key': '\[redacted\]'",
+    revealing.SaysItInARepr: r"the error says the key in its repr: Refused\(401, .*\[redacted\]",
+    elsewhere.SendsTelemetry: "1 connection to elsewhere attempted, and refused",
+}
+"""A line of the failure text of the check that the mutant was made for."""
+
+CHECKS = [check for check in ALL if check.group == "faults" and check.id != "faults/error-event"]
+
+
+def failed(model: type[parrot.Parrot], *, hangs: bool = False) -> dict[str, str]:
+    """Return the checks of the group that `model` does not pass, with their texts."""
+    subject = Subject(
+        new_model=model,
+        event=parrot.event,
+        retries=failing.RETRIES if issubclass(model, failing.Retrying) else 0,
+        idle_timeout=failing.SILENCE if issubclass(model, failing.Patient) else None,
+        deadline=0.3 if hangs else 5.0,
+    )
+    if model is failing.WaitsForEver:
+        subject = Subject(**{**vars(subject), "idle_timeout": failing.SILENCE})
+    outcomes = [run(check, subject) for check in CHECKS]
+    return {
+        outcome.check.id: outcome.text
+        for outcome in outcomes
+        if outcome.status in (Status.FAILED, Status.WARNED)
+    }
+
+
+HANG = {failing.SleepsAnHour, failing.WaitsForEver, failing.WaitsForEverAfterTheHeaders}
+
+
+class TestFailing(unittest.TestCase):
+    def setUp(self) -> None:
+        self.enterContext(warnings.catch_warnings())
+        warnings.simplefilter("ignore", ResourceWarning)
+        self.addCleanup(gc.collect)
+        self.addCleanup(failing.StaysOpen.kept.clear)
+        failing.SleepsAnHour.woken.clear()
+        self.addCleanup(failing.SleepsAnHour.woken.set)
+
+    def test_the_correct_ones_pass(self) -> None:
+        for model in (parrot.Parrot, *CORRECT):
+            with self.subTest(model.__name__):
+                self.assertEqual(failed(model), {})
+
+    def test_every_check_has_a_mutant(self) -> None:
+        caught = set().union(*CAUGHT_BY.values())
+        self.assertEqual({check.id for check in CHECKS} - caught, set())
+
+
+def _attach(model: type[parrot.Parrot], expected: set[str]) -> None:
+    def test(self: TestFailing) -> None:
+        found = failed(model, hangs=model in HANG)
+        self.assertEqual(set(found), expected, "\n".join(found.values()))
+        for text in found.values():
+            self.assertRegex(text, r"\n  fix      \S.*\Z")
+            self.assertFalse(Secret(parrot.KEY).is_in(text), text)
+        self.assertRegex("\n".join(found.values()), SAYS[model])
+
+    test.__doc__ = model.__doc__
+    setattr(TestFailing, f"test_{model.__name__}", test)
+
+
+for _model, _expected in CAUGHT_BY.items():
+    _attach(_model, _expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
