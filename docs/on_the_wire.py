@@ -24,6 +24,7 @@ from docs.wire_shown import (
 )
 from modeltest.backend import Await, Progress, Response, Send, Stall, writes
 from modeltest.checks import delivery, framing, release
+from modeltest.checks.answers import answered, html_page, redirect
 from modeltest.checks.calls import LARGE
 from modeltest.checks.scripts import (
     bursting,
@@ -403,17 +404,67 @@ FRAMING = {
     ),
 }
 
+REFUSAL = WIRE.error_response(429)
+ASK_LATER = answered(REFUSAL, ("Retry-After", "3600"))
+
 FAULTS = {
+    "faults/status": Snippet(
+        "The server refuses; the error has to say 429 and the words.",
+        played(answered(REFUSAL)),
+        (*(f"HTTP {status}" for status in (400, 401, 500, 529)), "HTTP 502 with a page", "10 MB"),
+    ),
+    "faults/retry-after": Snippet(
+        "The server refuses, and says when to come again. A second request within the hour comes "
+        "early; a turn that has not ended after the deadline is asleep.",
+        played(ASK_LATER),
+        ("1 second", "a date"),
+    ),
+    "faults/not-a-stream": Snippet(
+        "HTTP said 200; a proxy's page came.",
+        played(answered(html_page(200, "Please log in"))),
+        ("an error as JSON", "an answer as JSON, not streamed"),
+    ),
     "faults/error-event": body(
         "HTTP said 200, and two pieces of text came.",
         WIRE.error_bodies(),
         "an error object, after 2 texts",
+    ),
+    "faults/no-repeat": course(
+        "A second request would be answered whole.",
+        server=f"{told(Response(TWO))}; once the consumer has them, the connection closes; "
+        "other events to every further request",
+        consumer="reads to the end",
+        fault="gets the events of the first answer, then those of the second",
+    ),
+    "faults/unreachable": course(
+        "No answer comes, or none in HTTP.",
+        server="does not listen; closes or resets the connection before any header; closes within "
+        "the status line; says 'SSH-2.0-OpenSSH_9.6'",
+        consumer="streams one turn",
+        fault="an exception of the HTTP client comes out, instead of a ModelError",
+    ),
+    "faults/idle": course(
+        "The connection stands, and nothing comes.",
+        server="says nothing at all; or the headers, then nothing; or one event, then nothing",
+        consumer="reads to the end",
+        fault="after idle_timeout and the deadline the adapter still waits",
+    ),
+    "faults/redirect": Snippet(
+        "The Location is at another origin, which looks for the key in what it is sent.",
+        played(redirect(307, "http://127.0.0.1:9999/elsewhere")),
+        tuple(f"HTTP {status}" for status in (301, 302, 303, 308)),
     ),
     "faults/egress": course(
         "Every connection is watched, whoever opens it. What goes elsewhere is refused.",
         server=told(ended_cleanly(TWO)),
         consumer="streams one turn",
         fault="the adapter, or a library under it, connects to another address than base_url's",
+    ),
+    "faults/secret": course(
+        "The error is looked at, and what it was raised from: str() and repr() of each.",
+        server="refuses with 401, answers with a page, breaks off, or does not listen",
+        consumer="streams one turn, catches the error",
+        fault="the error's text has the api_key in it, as in a URL that the HTTP client quotes",
     ),
 }
 

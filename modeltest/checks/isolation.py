@@ -80,6 +80,8 @@ def interleaved_streams_do_not_mix(trial: Trial) -> None:
                 case.take(stream, 1)
         for stream, text in zip(streams, texts, strict=True):
             expect_beginning(stream, text)
+    if trial.subject.wire is not None:
+        _try_interleaved_calls(trial, trial.subject.wire)
 
 
 @check("isolation/parallel", "test_parallel_streams_do_not_mix", fix=KEEP_STATE_IN_THE_STREAM)
@@ -156,17 +158,27 @@ def request_is_not_changed(trial: Trial) -> None:
                 )
 
 
+def _try_interleaved_calls(trial: Trial, wire: WireFormat) -> None:
+    """Expect of two streams with a tool call each, read in turns on one thread, their own."""
+    bodies = _bodies_with_a_call(trial, wire)
+    if not bodies:
+        return
+    with trial.case("two tool calls", *(answer(trial, body) for body in bodies)) as case:
+        first = case.open()
+        streams = [first, case.open(beside=first)]
+        for _ in range(max(len(body.parts) for body in bodies) + 1):
+            for stream in streams:
+                if not stream.log.ended:
+                    stream.take(1)
+        for stream in streams:
+            stream.drain()
+        _expect_calls(streams)
+
+
 def _try_parallel_calls(trial: Trial, wire: WireFormat) -> None:
     """Expect of two streams with a tool call each, under way at the same time, their own."""
-    done = Finish(FinishReason.TOOL_USE)
-    places = ("Oslo", "Rome")
-    bodies = bodies_or_none(
-        lambda: [
-            wire.spell(*wire.tool_call(0, "get_weather", {"city": city}), done, name=city)
-            for city in places
-        ]
-    )
-    if not bodies or not _gives_its_call(trial, bodies[0]):
+    bodies = _bodies_with_a_call(trial, wire)
+    if not bodies:
         return
     arrived = Progress()
     together = (Arrive(arrived), Await(arrived, len(bodies)))
@@ -177,13 +189,33 @@ def _try_parallel_calls(trial: Trial, wire: WireFormat) -> None:
         reading = [stream.start("drain") for stream in streams]
         for pending in (*opening, *reading):
             pending.wait(case.subject.deadline)
-        got = [_calls_in(stream.log) for stream in streams]
-        wanted = [(("get_weather", {"city": city}),) for city in places]
-        if sorted(map(repr, got)) != sorted(map(repr, wanted)):
-            raise Failure(
-                "two turns with a tool call each, side by side, did not each give their own call.",
-                (Evidence("expected", repr(wanted)), Evidence("got", repr(got))),
-            )
+        _expect_calls(streams)
+
+
+_PLACES = ("Oslo", "Rome")
+
+
+def _bodies_with_a_call(trial: Trial, wire: WireFormat) -> tuple[Body, ...]:
+    """Return two turns with a call each; none where alone they are not read right already."""
+    done = Finish(FinishReason.TOOL_USE)
+    bodies = bodies_or_none(
+        lambda: [
+            wire.spell(*wire.tool_call(0, "get_weather", {"city": city}), done, name=city)
+            for city in _PLACES
+        ]
+    )
+    return bodies if bodies and _gives_its_call(trial, bodies[0]) else ()
+
+
+def _expect_calls(streams: list[Stream]) -> None:
+    """Expect that each stream gave one of the calls, and no other."""
+    got = [_calls_in(stream.log) for stream in streams]
+    wanted = [(("get_weather", {"city": city}),) for city in _PLACES]
+    if sorted(map(repr, got)) != sorted(map(repr, wanted)):
+        raise Failure(
+            "two turns with a tool call each, side by side, did not each give their own call.",
+            (Evidence("expected", repr(wanted)), Evidence("got", repr(got))),
+        )
 
 
 def _gives_its_call(trial: Trial, body: Body) -> bool:

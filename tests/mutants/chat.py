@@ -4,6 +4,7 @@
 """
 
 import json
+import threading
 from dataclasses import replace
 
 from urllib3.exceptions import HTTPError
@@ -741,3 +742,18 @@ class _Resumable:
 
     def close(self):
         self.events.close()
+
+
+class TurnByThread(Chat):
+    """What is known of a turn is kept for the thread that reads it."""
+
+    here = threading.local()
+
+    def stream(self, request):
+        self.here.turn = self.Turn()
+        with self.session.post(self.url, json={}, stream=True) as response:
+            for data in self.payloads(response):
+                yield from self.here.turn.take(data)
+                if self.here.turn.done:
+                    break
+        yield from self.here.turn.end()

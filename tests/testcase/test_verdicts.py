@@ -200,6 +200,29 @@ class TestExpectedFailures(unittest.TestCase):
         self.assertRegex(text, r"SetUpError: new_model.* raised StopIteration")
 
 
+class TestIdleTimeout(unittest.TestCase):
+    """A busy machine's pauses must not look like the provider's silence."""
+
+    def test_it_is_long_but_where_silence_is_tested(self) -> None:
+        seen: list[float] = []
+
+        def new_model(self: Any, base_url: str, client: Any) -> AcmeModel:
+            seen.append(self.idle_timeout)
+            return AcmeModel(base_url, client, self.api_key)
+
+        tests = acme(new_model=new_model, idle_timeout=0.1)
+        run(tests, SET_UP, CLEAN)
+        self.assertEqual(set(seen), {6.0})
+        seen.clear()
+        run(tests, "test_silence_is_an_error")
+        self.assertEqual(set(seen), {0.1})
+
+    def test_the_attribute_is_as_before(self) -> None:
+        test = acme(idle_timeout=0.1)(CLEAN)
+        test.run()
+        self.assertEqual(test.idle_timeout, 0.1)
+
+
 class TestFaultsOfTheKit(unittest.TestCase):
     def test_they_are_errors_and_say_whose_they_are(self) -> None:
         with raising_script(ValueError("no such step")):
