@@ -350,10 +350,14 @@ def carried_by(error: BaseException) -> str:
 
 def shown(error: BaseException) -> str:
     """Return an error's type and text, shortened."""
-    text = text_of(error)
-    if len(text) > 300:
-        text = f"{text[:300]}… ({len(text)} characters)"
+    text = in_one_line(text_of(error), 300)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def in_one_line(text: str, at_most: int) -> str:
+    """Return a text as it fits into a sentence: no line ends, and shortened."""
+    line = " ".join(text.split())
+    return line if len(line) <= at_most else f"{line[:at_most]}… ({len(text)} characters)"
 
 
 def ending(log: Log) -> str:

@@ -1,4 +1,4 @@
-"""faults, continued: what the adapter lets out: credentials, requests to others, its key."""
+"""faults: where a key, or a request, must not go."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from modeltest.backend import Backend, Exchange, Response
 from modeltest.checks.answers import answered, error_answer, html_page, redirect
-from modeltest.checks.case import Case, text_of
+from modeltest.checks.case import Case, in_one_line, text_of
 from modeltest.checks.check import Level, check
 from modeltest.checks.failure import Evidence, Failure, Skip, count, refused
 from modeltest.checks.faults import nobody_listens
@@ -176,7 +176,7 @@ def _expect_kept(error: BaseException | None, secret: Secret) -> None:
         whose = "the error" if link is error else f"a cause of it ({type(link).__name__})"
         for what, said in (("text", text_of(link)), ("repr", _repr_of(link))):
             if secret.is_in(said):
-                raise Failure(f"{whose} says the key in its {what}: {said[:500]}")
+                raise Failure(f"{whose} says the key in its {what}: {in_one_line(said, 500)}")
 
 
 def _chain(error: BaseException | None) -> list[BaseException]:
