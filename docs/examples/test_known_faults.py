@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import requests
 
-from modeltest import Event, ModelContractTestCase, ModelError, Request
+from modeltest import APIError, Event, ModelContractTestCase, ModelError, Request
 
 from .openai_chat_turn import ChatTurn
 from .sse import SSEDecoder
@@ -25,7 +25,8 @@ class BufferedModel:
         decoder, turn = SSEDecoder(), ChatTurn()
         try:
             with self._session.post(self._url, json={"prompt": prompt}, stream=True) as response:
-                response.raise_for_status()
+                if response.status_code != 200:
+                    raise APIError(response.status_code, response.text[:500])
                 for chunk in response.iter_content(4096):
                     for event in decoder.feed(chunk):
                         yield from turn.take(event)
