@@ -238,8 +238,8 @@ def _expect_status(error: BaseException, refusal: ErrorResponse) -> None:
 
 
 def _expect_bounded(error: BaseException) -> None:
-    texts = {"its text": text_of(error)}
-    for name, value in vars(error).items():
+    texts = {"its text": text_of(error), "what it was made of": repr(error.args)}
+    for name, value in getattr(error, "__dict__", {}).items():
         if isinstance(value, str | bytes):
             texts[f"its attribute {name!r}"] = str(value)
     for what, text in texts.items():
