@@ -8,6 +8,7 @@ from typing import Any
 
 from modeltest import (
     ConfigError,
+    Image,
     Message,
     Part,
     Reasoning,
@@ -18,6 +19,7 @@ from modeltest import (
     ToolUse,
 )
 
+from .images import ANTHROPIC_IMAGES, as_base64, check_images
 from .payload import encode
 from .tools import ANTHROPIC_NAMES, check_tools
 
@@ -32,6 +34,7 @@ def messages_request(model: str, max_tokens: int, request: Request) -> bytes:
         ConfigError: the provider would refuse the request.
     """
     check_tools(request, ANTHROPIC_NAMES)
+    check_images(request, ANTHROPIC_IMAGES)
     payload: dict[str, Any] = {
         "model": model,
         "max_tokens": max_tokens,
@@ -82,6 +85,9 @@ def _blocks(part: Part) -> Iterator[dict[str, Any]]:
     match part:
         case Text(text) if text:
             yield {"type": "text", "text": text}
+        case Image(media_type):
+            source = {"type": "base64", "media_type": media_type, "data": as_base64(part)}
+            yield {"type": "image", "source": source}
         case Reasoning(redacted=data) if data:
             yield {"type": "redacted_thinking", "data": data}
         case Reasoning(text, signature) if signature:

@@ -8,6 +8,7 @@ from typing import Any
 
 from modeltest import (
     ConfigError,
+    Image,
     Message,
     Part,
     Reasoning,
@@ -19,6 +20,7 @@ from modeltest import (
     ToolUse,
 )
 
+from .images import GEMINI_IMAGES, as_base64, check_images
 from .payload import encode
 from .tools import GEMINI_NAMES, check_tools
 
@@ -51,6 +53,7 @@ def gemini_request(request: Request) -> bytes:
         ConfigError: the provider would refuse the request.
     """
     check_tools(request, GEMINI_NAMES)
+    check_images(request, GEMINI_IMAGES)
     payload: dict[str, Any] = {"contents": list(_contents(request))}
     system = [message.text for message in request.messages if message.role == "system"]
     if parts := [{"text": text} for text in system if text]:
@@ -101,6 +104,8 @@ def _part(part: Part, names: dict[str, str]) -> dict[str, Any]:
     match part:
         case Text(text) if text:
             return {"text": text}
+        case Image(media_type):
+            return {"inlineData": {"mimeType": media_type, "data": as_base64(part)}}
         # What it thought is not sent back, only the proof.
         case Reasoning(signature=signature) if signature:
             return {"thoughtSignature": signature}

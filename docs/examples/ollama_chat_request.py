@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from modeltest import ConfigError, Message, Reasoning, Request, ToolResult
+from modeltest import ConfigError, Image, Message, Reasoning, Request, ToolResult
 
+from .images import OLLAMA_IMAGES, as_base64, check_images
 from .payload import encode
 from .tools import OLLAMA_NAMES, check_tools
 
@@ -18,6 +19,7 @@ def ollama_request(model: str, request: Request) -> bytes:
         ConfigError: the server would refuse the request, or could not do what it asks for.
     """
     check_tools(request, OLLAMA_NAMES)
+    check_images(request, OLLAMA_IMAGES)
     mode = request.tool_choice.mode if request.tool_choice else "auto"
     if mode not in ("auto", "none"):
         # The format has no field for it. To send the request without would break its promise.
@@ -53,8 +55,11 @@ def _messages(message: Message, names: dict[str, str]) -> Iterator[dict[str, Any
             yield _result(part, names)
     match message.role:
         case "system" | "user":
-            if message.text:
-                yield {"role": message.role, "content": message.text}
+            # Images stand beside the text: the format has no order for them.
+            images = [as_base64(part) for part in message.parts if isinstance(part, Image)]
+            if message.text or images:
+                beside = {"images": images} if images else {}
+                yield {"role": message.role, "content": message.text, **beside}
         case "assistant":
             names |= {call.id: call.name for call in message.tool_uses}
             yield _assistant_message(message)

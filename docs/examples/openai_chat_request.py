@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from modeltest import ConfigError, Message, Request, ToolChoice, ToolResult, ToolUse
+from modeltest import (
+    ConfigError,
+    Image,
+    Message,
+    Part,
+    Request,
+    Text,
+    ToolChoice,
+    ToolResult,
+    ToolUse,
+)
 
+from .images import OPENAI_IMAGES, as_data_url, check_images
 from .payload import encode
 from .tools import OPENAI_CHAT_NAMES, check_tools
 
@@ -18,6 +29,7 @@ def chat_request(model: str, request: Request) -> bytes:
         ConfigError: the provider would refuse the request.
     """
     check_tools(request, OPENAI_CHAT_NAMES)
+    check_images(request, OPENAI_IMAGES)
     payload: dict[str, Any] = {
         "model": model,
         "messages": [spelled for message in request.messages for spelled in _messages(message)],
@@ -56,14 +68,29 @@ def _messages(message: Message) -> Iterator[dict[str, Any]]:
             yield {"role": "tool", "tool_call_id": part.id, "content": part.content}
     match message.role:
         case "system" | "user":
-            if message.text:
-                yield {"role": message.role, "content": message.text}
+            if content := _content(message):
+                yield {"role": message.role, "content": content}
         case "assistant":
             yield _assistant_message(message)
         case "tool":
             pass
         case unknown:
             raise ConfigError(f"role: expected system, user, assistant or tool, got {unknown!r}")
+
+
+def _content(message: Message) -> str | list[dict[str, Any]]:
+    """Return the text; a list where there are images beside it, which not every server takes."""
+    if not any(isinstance(part, Image) for part in message.parts):
+        return message.text
+    return [spelled for part in message.parts for spelled in _content_part(part)]
+
+
+def _content_part(part: Part) -> Iterator[dict[str, Any]]:
+    match part:
+        case Text(text) if text:
+            yield {"type": "text", "text": text}
+        case Image():
+            yield {"type": "image_url", "image_url": {"url": as_data_url(part)}}
 
 
 def _assistant_message(message: Message) -> dict[str, Any]:

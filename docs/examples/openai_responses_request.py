@@ -7,6 +7,7 @@ from typing import Any
 
 from modeltest import (
     ConfigError,
+    Image,
     Message,
     Part,
     Request,
@@ -17,6 +18,7 @@ from modeltest import (
     ToolUse,
 )
 
+from .images import OPENAI_IMAGES, as_data_url, check_images
 from .payload import encode
 from .tools import OPENAI_RESPONSES_NAMES, check_tools
 
@@ -30,6 +32,7 @@ def responses_request(model: str, request: Request) -> bytes:
         ConfigError: the provider would refuse the request.
     """
     check_tools(request, OPENAI_RESPONSES_NAMES)
+    check_images(request, OPENAI_IMAGES)
     payload: dict[str, Any] = {
         "model": model,
         "input": [item for message in request.messages for item in _items(message)],
@@ -65,9 +68,29 @@ def _items(message: Message) -> Iterator[dict[str, Any]]:
     """Yield the items of a message: calls and results are items beside it, not parts of it."""
     if message.role not in _ROLES:
         raise ConfigError(f"role: expected one of {', '.join(_ROLES)}, got {message.role!r}")
+    role = _ROLES[message.role]
     # Results first: they have to follow the calls.
-    for part in sorted(message.parts, key=lambda part: not isinstance(part, ToolResult)):
-        yield from _item(_ROLES[message.role], part)
+    parts = sorted(message.parts, key=lambda part: not isinstance(part, ToolResult))
+    # Words alone are items of their own; with images they are told apart within one item.
+    if content := list(_content(parts)):
+        parts = [part for part in parts if not isinstance(part, Text)]
+    for part in parts:
+        yield from _item(role, part)
+    if content:
+        yield {"role": role, "content": content}
+
+
+def _content(parts: list[Part]) -> Iterator[dict[str, Any]]:
+    """Yield texts and images in their order; nothing where there are no images."""
+    if not any(isinstance(part, Image) for part in parts):
+        return
+    for part in parts:
+        match part:
+            case Text(text) if text:
+                yield {"type": "input_text", "text": text}
+            case Image():
+                # "auto" is the default, and yet some servers refuse an image without it.
+                yield {"type": "input_image", "image_url": as_data_url(part), "detail": "auto"}
 
 
 def _item(role: str, part: Part) -> Iterator[dict[str, Any]]:

@@ -27,6 +27,7 @@ from modeltest.contract.events import (
 )
 from modeltest.contract.protocols import AsyncModel, Model
 from modeltest.contract.request import (
+    Image,
     Message,
     Part,
     Reasoning,
@@ -49,6 +50,7 @@ __all__ = [
     "Event",
     "Finish",
     "FinishReason",
+    "Image",
     "IncompleteResponseError",
     "Message",
     "Model",

@@ -15,6 +15,19 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """An image in a user message.
+
+    Attributes:
+        media_type: its format, such as "image/png".
+        data: the bytes of the file. No repr holds them: they may be millions.
+    """
+
+    media_type: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Reasoning:
     """Reasoning of an earlier assistant message, to be replayed unchanged."""
 
@@ -41,7 +54,7 @@ class ToolResult:
     is_error: bool = False
 
 
-Part = Text | Reasoning | ToolUse | ToolResult
+Part = Text | Image | Reasoning | ToolUse | ToolResult
 """Anything a message may hold."""
 
 

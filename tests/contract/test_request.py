@@ -4,6 +4,7 @@ import dataclasses
 import unittest
 
 from modeltest import (
+    Image,
     Message,
     Reasoning,
     Request,
@@ -26,6 +27,8 @@ class TestMessage(unittest.TestCase):
             (Reasoning("hmm"), Text("It is "), CALL, Text("cold"), ToolResult("call_1", "-3")),
         )
         self.assertEqual(message.text, "It is cold")
+        pictured = Message("user", (Text("What "), Image("image/png", b"\x89PNG"), Text("is it?")))
+        self.assertEqual(pictured.text, "What is it?")
 
     def test_text_is_empty_without_text_parts(self) -> None:
         self.assertEqual(Message("assistant", (CALL,)).text, "")
@@ -68,12 +71,18 @@ class TestDefaults(unittest.TestCase):
 class TestValues(unittest.TestCase):
     def test_parts_are_frozen_and_slotted(self) -> None:
         request = Request((user("hi"),), (Tool("now"),), ToolChoice("auto"))
-        parts = (Text("hi"), Reasoning(), CALL, ToolResult("call_1", "ok"))
+        parts = (Text("hi"), Reasoning(), CALL, ToolResult("call_1", "ok"), Image("image/png", b""))
         for value in (request, *request.messages, *request.tools, request.tool_choice, *parts):
             with self.subTest(value):
                 self.assertFalse(hasattr(value, "__dict__"))
                 with self.assertRaises(dataclasses.FrozenInstanceError):
                     setattr(value, dataclasses.fields(value)[0].name, None)
+
+    def test_an_image_does_not_show_its_bytes(self) -> None:
+        image = Image("image/png", b"\x89PNG" * 1000)
+        self.assertEqual(repr(image), "Image(media_type='image/png')")
+        self.assertEqual(image, Image("image/png", b"\x89PNG" * 1000))
+        self.assertNotEqual(image, Image("image/png", b"\x89PNG"))
 
     def test_requests_compare_by_value(self) -> None:
         self.assertEqual(Request((user("hi"),)), Request((user("hi"),)))

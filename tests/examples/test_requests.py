@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import unittest
@@ -15,6 +16,7 @@ from docs.examples.openai_chat_request import chat_request
 from docs.examples.openai_responses_request import responses_request
 from modeltest import (
     ConfigError,
+    Image,
     Message,
     Reasoning,
     Request,
@@ -45,6 +47,12 @@ CONVERSATION = (
     Message("tool", (ToolResult("t1", "sunny"),)),
     Message("tool", (ToolResult("t2", "no city", is_error=True),)),
     user("thanks"),
+)
+PIXELS = b"\x89PNG\xff\xfe+/"  # base64 spells these with both of its signs, and pads them
+IN_BASE64 = "iVBOR//+Ky8="
+PNG = Image("image/png", PIXELS)
+TWO_PICTURES = Message(
+    "user", (Text("From "), PNG, Text("to"), Image("image/webp", b"w"), Text(""))
 )
 
 
@@ -114,6 +122,28 @@ class TestOpenAIChat(unittest.TestCase):
             payload = chat(Request((user("hi"),), (TOOL,), choice))
             self.assertEqual(payload["tool_choice"], spelled)
 
+    def test_images(self) -> None:
+        [spelled] = chat(Request((TWO_PICTURES,)))["messages"]
+        self.assertEqual(
+            spelled,
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "From "},
+                    {
+                        "type": "image_url",
+                        "image_url": {"url": f"data:image/png;base64,{IN_BASE64}"},
+                    },
+                    {"type": "text", "text": "to"},
+                    {"type": "image_url", "image_url": {"url": "data:image/webp;base64,dw=="}},
+                ],
+            },
+        )
+
+    def test_an_image_alone(self) -> None:
+        [spelled] = chat(Request((Message("user", (PNG,)),)))["messages"]
+        self.assertEqual([part["type"] for part in spelled["content"]], ["image_url"])
+
 
 class TestAnthropicMessages(unittest.TestCase):
     def test_the_shortest_request(self) -> None:
@@ -165,6 +195,24 @@ class TestAnthropicMessages(unittest.TestCase):
         ):
             payload = messages(Request((user("hi"),), (TOOL,), choice))
             self.assertEqual(payload["tool_choice"], spelled)
+
+    def test_images(self) -> None:
+        result = Message("tool", (ToolResult("t1", "sunny"),))
+        [spelled] = messages(Request((result, TWO_PICTURES)))["messages"]
+        self.assertEqual(
+            [block["type"] for block in spelled["content"]][:2], ["tool_result", "text"]
+        )
+        image = {"type": "base64", "media_type": "image/png", "data": IN_BASE64}
+        webp = {"type": "base64", "media_type": "image/webp", "data": "dw=="}
+        self.assertEqual(
+            spelled["content"][1:],
+            [
+                {"type": "text", "text": "From "},
+                {"type": "image", "source": image},
+                {"type": "text", "text": "to"},
+                {"type": "image", "source": webp},
+            ],
+        )
 
 
 class TestGemini(unittest.TestCase):
@@ -259,6 +307,21 @@ class TestGemini(unittest.TestCase):
             payload = gemini(Request((user("hi"),), (TOOL,), choice))
             self.assertEqual(payload["toolConfig"], {"functionCallingConfig": spelled})
 
+    def test_images(self) -> None:
+        [spelled] = gemini(Request((TWO_PICTURES,)))["contents"]
+        self.assertEqual(
+            spelled,
+            {
+                "role": "user",
+                "parts": [
+                    {"text": "From "},
+                    {"inlineData": {"mimeType": "image/png", "data": IN_BASE64}},
+                    {"text": "to"},
+                    {"inlineData": {"mimeType": "image/webp", "data": "dw=="}},
+                ],
+            },
+        )
+
 
 class TestOpenAIResponses(unittest.TestCase):
     def test_the_shortest_request(self) -> None:
@@ -310,6 +373,29 @@ class TestOpenAIResponses(unittest.TestCase):
         ):
             payload = responses(Request((user("hi"),), (TOOL,), choice))
             self.assertEqual(payload["tool_choice"], spelled)
+
+    def test_images(self) -> None:
+        beside = ToolResult("t1", "sunny")
+        message = Message("user", (*TWO_PICTURES.parts, beside))
+        result, spelled = responses(Request((message,)))["input"]
+        self.assertEqual(result["type"], "function_call_output")
+        image = {"type": "input_image", "detail": "auto"}
+        self.assertEqual(
+            spelled,
+            {
+                "role": "user",
+                "content": [
+                    {"type": "input_text", "text": "From "},
+                    {**image, "image_url": f"data:image/png;base64,{IN_BASE64}"},
+                    {"type": "input_text", "text": "to"},
+                    {**image, "image_url": "data:image/webp;base64,dw=="},
+                ],
+            },
+        )
+
+    def test_an_image_alone(self) -> None:
+        [spelled] = responses(Request((Message("user", (PNG,)),)))["input"]
+        self.assertEqual([part["type"] for part in spelled["content"]], ["input_image"])
 
 
 class TestOllama(unittest.TestCase):
@@ -367,6 +453,14 @@ class TestOllama(unittest.TestCase):
             with self.assertRaisesRegex(ConfigError, choice.mode):
                 ollama(Request((user("hi"),), (TOOL,), choice))
 
+    def test_images(self) -> None:
+        for message, content, images in (
+            (TWO_PICTURES, "From to", [IN_BASE64, "dw=="]),
+            (Message("user", (PNG,)), "", [IN_BASE64]),
+        ):
+            [spelled] = ollama(Request((message,)))["messages"]
+            self.assertEqual(spelled, {"role": "user", "content": content, "images": images})
+
 
 SPELLERS = (chat, messages, gemini, responses, ollama)
 
@@ -406,3 +500,39 @@ class TestAll(unittest.TestCase):
         for spell in SPELLERS:
             with self.assertRaisesRegex(ConfigError, "get weather"):
                 spell(Request((user("hi"),), (Tool("get weather"),)))
+
+    def test_a_large_image_arrives_whole(self) -> None:
+        pixels = bytes(range(256)) * 20_000
+        for spell in SPELLERS:
+            message = Message("user", (Text("Look:"), Image("image/jpeg", pixels)))
+            self.assertIn(base64.b64encode(pixels).decode(), str(spell(Request((message,)))))
+
+    def test_an_image_elsewhere_than_with_the_user_is_a_config_error(self) -> None:
+        for spell in SPELLERS:
+            for role in ("system", "assistant", "tool"):
+                with self.assertRaisesRegex(ConfigError, f"user message.*{role!r}"):
+                    spell(Request((user("hi"), Message(role, (Text("hi"), PNG)))))
+
+    def test_an_image_without_bytes_is_a_config_error(self) -> None:
+        for spell in SPELLERS:
+            with self.assertRaisesRegex(ConfigError, "image/png, got none"):
+                spell(Request((Message("user", (Image("image/png", b""),)),)))
+
+    def test_an_image_of_a_type_that_the_provider_does_not_take_is_a_config_error(self) -> None:
+        taken = {
+            chat: {"jpeg", "png", "gif", "webp"},
+            messages: {"jpeg", "png", "gif", "webp"},
+            gemini: {"jpeg", "png", "webp", "heic", "heif"},
+            responses: {"jpeg", "png", "gif", "webp"},
+            ollama: {"jpeg", "png", "webp"},
+        }
+        self.assertEqual([*taken], [*SPELLERS])
+        everywhere = {"jpg", "jpeg", "png", "gif", "webp", "heic", "heif", "bmp", "svg+xml", "PNG"}
+        for spell, kinds in taken.items():
+            for kind in kinds:
+                spell(Request((Message("user", (Image(f"image/{kind}", b"x"),)),)))
+            for media_type in (*(f"image/{kind}" for kind in everywhere - kinds), "", "png\n"):
+                with self.subTest(spell=spell, media_type=media_type):
+                    with self.assertRaises(ConfigError) as caught:
+                        spell(Request((Message("user", (Image(media_type, b"x"),)),)))
+                    self.assertIn(f"got {media_type!r}", str(caught.exception))
