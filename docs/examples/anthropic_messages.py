@@ -15,6 +15,7 @@ from .api_key import check_api_key
 from .http_body import HTTPBody
 from .http_errors import expect_event_stream, unreachable
 from .read_turn import read_turn
+from .secret import Caught
 
 
 class AnthropicMessagesModel:
@@ -66,7 +67,7 @@ class AnthropicMessagesModel:
             yield from read_turn(body, MessagesTurn(secret=self._api_key))
 
     def _open(self, request: Request) -> HTTPBody:
-        try:
+        with Caught(OSError, HTTPError) as caught:
             response = self._pool.request(
                 "POST",
                 self._url,
@@ -84,6 +85,6 @@ class AnthropicMessagesModel:
                 retries=False,
                 timeout=self._timeout,
             )
-        except (OSError, HTTPError) as error:
-            raise unreachable(error) from error
-        return expect_event_stream(HTTPBody(response), secret=self._api_key)
+            body = HTTPBody(response, secret=self._api_key)
+            return expect_event_stream(body, secret=self._api_key)
+        raise unreachable(caught, secret=self._api_key)

@@ -17,6 +17,8 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from modeltest import IncompleteResponseError
 
+from .secret import Caught
+
 _CHUNK = 64 * 1024
 _SETTLE_SECONDS = 0.1
 
@@ -24,8 +26,10 @@ _SETTLE_SECONDS = 0.1
 class HTTPBody:
     """A response whose headers have come; a context manager that releases its connection."""
 
-    def __init__(self, raw: BaseHTTPResponse) -> None:
+    def __init__(self, raw: BaseHTTPResponse, *, secret: str = "") -> None:
+        """Read `raw`; no error quotes `secret`, even if the provider repeats it."""
         self._raw = raw
+        self._secret = secret
         self._lock = threading.Lock()
         self._closed = False
         self.status = raw.status
@@ -38,13 +42,13 @@ class HTTPBody:
             IncompleteResponseError: the connection broke, or was silent for too long.
         """
         # read1 gives what is there; read and stream would wait until a block is full.
-        try:
+        with Caught(HTTPError, OSError) as caught:
             while chunk := self._raw.read1(_CHUNK, decode_content=True):
                 yield chunk
-        except ReadTimeoutError as error:
-            raise IncompleteResponseError("the provider fell silent") from error
-        except (HTTPError, OSError) as error:
-            raise IncompleteResponseError(f"the connection broke: {error}") from error
+            return
+        silent = isinstance(caught.error, ReadTimeoutError)
+        what = "the provider fell silent" if silent else "the connection broke"
+        raise caught.failure(IncompleteResponseError, what, self._secret)
 
     def start(self, size: int, seconds: float) -> bytes:
         """Return at most the first `size` bytes, or what of them comes within `seconds`."""

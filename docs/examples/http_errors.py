@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -14,10 +15,11 @@ from modeltest import APIError, ModelError, QuotaExhaustedError, RateLimitedErro
 
 from .http_body import HTTPBody
 from .payload import decode
+from .secret import Caught, without_secret
 
 # Enough for any message; an error page of ten megabytes is not read for it.
-_BODY_BYTES = 64 * 1024
-_BODY_SECONDS = 1.0
+ERROR_BYTES = 64 * 1024
+ERROR_SECONDS = 1.0
 _MESSAGE_CHARACTERS = 500
 _WORD_CHARACTERS = 80
 
@@ -27,9 +29,9 @@ _QUOTA = {"insufficient_quota", "billing_error", "billing_hard_limit_reached"}
 _RATE_LIMIT = {"rate_limit_error", "rate_limit_exceeded", "RESOURCE_EXHAUSTED"}
 
 
-def unreachable(error: Exception) -> ModelError:
+def unreachable(caught: Caught, *, secret: str) -> ModelError:
     """Return the error of a request that had no answer."""
-    return ModelError(f"the provider did not answer: {type(error).__name__}: {error}")
+    return caught.failure(ModelError, "the provider did not answer", secret)
 
 
 def expect_event_stream(body: HTTPBody, *, secret: str, media_type: str = EVENT_STREAM) -> HTTPBody:
@@ -39,24 +41,37 @@ def expect_event_stream(body: HTTPBody, *, secret: str, media_type: str = EVENT_
         APIError: another status than 200, a redirect included, or another media type.
             `secret` is not in it, even if the provider repeats it.
     """
-    given = body.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if body.status == HTTPStatus.OK and given == media_type:
+    if is_stream(body.status, body.headers, media_type):
         return body
     with body:
-        start = body.start(_BODY_BYTES, _BODY_SECONDS).decode("utf-8", "replace")
-    raise _http_error(_what(body.status, media_type), body, start, secret)
+        start = body.start(ERROR_BYTES, ERROR_SECONDS)
+    raise http_error(body.status, body.headers, start, secret=secret, media_type=media_type)
 
 
-def _http_error(what: str, answer: HTTPBody, body: str, secret: str) -> APIError:
-    status, headers = answer.status, answer.headers
-    retry_after = parse_retry_after(headers.get("Retry-After", ""))
+def is_stream(status: int, headers: Mapping[str, str], media_type: str = EVENT_STREAM) -> bool:
+    """Return whether an answer is a stream, from what precedes its body."""
+    given = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    return status == HTTPStatus.OK and given == media_type
+
+
+def http_error(
+    status: int,
+    headers: Mapping[str, str],
+    start: bytes,
+    *,
+    secret: str,
+    media_type: str = EVENT_STREAM,
+) -> APIError:
+    """Return the typed error for an answer that is no stream, from the start of its body."""
+    body = start.decode("utf-8", "replace")
     try:
         payload = decode(body)
     except ValueError:
         payload = None
     if _error_object(payload) is None:
-        media_type = headers.get("Content-Type", "no media type")
-        payload = {"error": f"{what} ({media_type}): {_without_tags(body)}"}
+        given = headers.get("Content-Type", "no media type")
+        payload = {"error": f"{_what(status, media_type)} ({given}): {_without_tags(body)}"}
+    retry_after = parse_retry_after(headers.get("Retry-After", ""))
     return api_error(payload, status=status, retry_after=retry_after, body=body, secret=secret)
 
 
@@ -83,7 +98,7 @@ def api_error(
     code = said("code")
     kind = said("type") or said("status") or code
     rest = {"type": kind, "code": code, "body": _shortened(body, _MESSAGE_CHARACTERS, secret)}
-    if _QUOTA & {kind, code}:
+    if status == HTTPStatus.PAYMENT_REQUIRED or _QUOTA & {kind, code}:
         return QuotaExhaustedError(status, message, **rest)
     asked_to_wait = status == HTTPStatus.TOO_MANY_REQUESTS or retry_after is not None
     if asked_to_wait or _RATE_LIMIT & {kind, code}:
@@ -92,7 +107,11 @@ def api_error(
 
 
 def parse_retry_after(value: str) -> float | None:
-    """Return the seconds that a Retry-After header asks for: a number, or the time to a date."""
+    """Return the seconds that a Retry-After header asks for: a number, or the time to a date.
+
+    A date names a whole second, the one in which the moment lies that was meant. Its end is
+    waited for, or a wait of half a second would become none.
+    """
     if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value.strip()):
         seconds = float(value)
         return seconds if math.isfinite(seconds) else None
@@ -102,7 +121,7 @@ def parse_retry_after(value: str) -> float | None:
         return None
     if date.tzinfo is None:
         date = date.replace(tzinfo=UTC)
-    return max(0.0, (date - datetime.now(UTC)).total_seconds())
+    return max(0.0, (date - datetime.now(UTC)).total_seconds() + 1.0)
 
 
 def _error_object(payload: Any) -> dict[str, Any] | None:
@@ -136,7 +155,5 @@ def _without_tags(text: str) -> str:
 
 def _shortened(text: str, limit: int, secret: str) -> str:
     # The secret first: cut through the middle it would not be found.
-    if secret:
-        text = text.replace(secret, "[the API key]")
-    text = " ".join(text.split())
+    text = " ".join(without_secret(text, secret).split())
     return text if len(text) <= limit else text[:limit] + "…"

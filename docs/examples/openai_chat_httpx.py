@@ -7,22 +7,25 @@ import functools
 import ssl
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext, suppress
-from http import HTTPStatus
 
 import httpx
 
-from modeltest import APIError, Event, IncompleteResponseError, Request
+from modeltest import Event, IncompleteResponseError, Request
 
 from .api_key import check_api_key
-from .http_errors import api_error, parse_retry_after, unreachable
+from .http_errors import (
+    ERROR_BYTES,
+    ERROR_SECONDS,
+    EVENT_STREAM,
+    http_error,
+    is_stream,
+    unreachable,
+)
 from .openai_chat_request import chat_request
 from .openai_chat_turn import ChatTurn
-from .payload import decode
+from .secret import Caught
 from .sse import SSEDecoder
 
-# Enough for any message; an error page of ten megabytes is not read for it.
-_ERROR_BYTES = 64 * 1024
-_ERROR_SECONDS = 1.0
 _SETTLE_SECONDS = 0.1
 
 
@@ -76,10 +79,12 @@ class AsyncOpenAIChatModel:
             self._connections() as client,
             aclosing(await self._post(client, body)) as answer,
         ):
-            await _expect_event_stream(answer, secret=self._api_key)
+            if not is_stream(answer.status_code, answer.headers):
+                start = await _start(answer)
+                raise http_error(answer.status_code, answer.headers, start, secret=self._api_key)
             try:
                 # Closed here, for `break` and exceptions do not close an inner generator.
-                async with aclosing(answer.aiter_bytes()) as chunks:
+                async with aclosing(_chunks(answer, secret=self._api_key)) as chunks:
                     async for chunk in chunks:
                         for sse in decoder.feed(chunk):
                             for event in turn.take(sse):
@@ -87,11 +92,10 @@ class AsyncOpenAIChatModel:
                         if turn.over:
                             await _settle(chunks)
                             break
-            except httpx.HTTPError as error:
+            except IncompleteResponseError:
                 # A connection that breaks after the answer has ended takes nothing from it.
                 if not turn.complete:
-                    what = f"the connection broke: {type(error).__name__}: {error}"
-                    raise IncompleteResponseError(what) from error
+                    raise
             for event in turn.finish():
                 yield event
 
@@ -100,22 +104,22 @@ class AsyncOpenAIChatModel:
             return nullcontext(self._client)
         return httpx.AsyncClient(verify=_certificates())
 
-    async def _post(self, client: httpx.AsyncClient, body: str) -> httpx.Response:
+    async def _post(self, client: httpx.AsyncClient, body: bytes) -> httpx.Response:
         """Send the request; return once the headers of the answer are there."""
         headers = {
             "Authorization": f"Bearer {self._api_key}",
             "Content-Type": "application/json",
-            "Accept": "text/event-stream",
+            "Accept": EVENT_STREAM,
             # A compressed stream comes in blocks, not as it is written.
             "Accept-Encoding": "identity",
         }
-        try:
+        errors = (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError)
+        with Caught(*errors) as caught:
             post = client.build_request(
                 "POST", self._url, content=body, headers=headers, timeout=self._timeout
             )
             return await client.send(post, stream=True, follow_redirects=False)
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
-            raise unreachable(error) from error
+        raise unreachable(caught, secret=self._api_key)
 
 
 @functools.cache
@@ -124,45 +128,32 @@ def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-async def _expect_event_stream(answer: httpx.Response, *, secret: str) -> None:
-    """Return if the answer is a stream of events.
+async def _chunks(answer: httpx.Response, *, secret: str) -> AsyncGenerator[bytes, None]:
+    """Yield the bytes as they arrive.
 
     Raises:
-        APIError: another status than 200, a redirect included, or another media type.
+        IncompleteResponseError: the connection broke, or was silent for too long.
     """
-    media_type = answer.headers.get("Content-Type", "no media type")
-    is_stream = media_type.partition(";")[0].strip().lower() == "text/event-stream"
-    if answer.status_code != HTTPStatus.OK or not is_stream:
-        raise await _api_error(answer, media_type, secret)
-
-
-async def _api_error(answer: httpx.Response, media_type: str, secret: str) -> APIError:
-    text = (await _start(answer)).decode("utf-8", "replace")
-    try:
-        payload = decode(text)
-    except ValueError:
-        payload = None
-    if not (isinstance(payload, dict) and payload.keys() & {"error", "message"}):
-        payload = {"error": f"expected text/event-stream, got {media_type}: {text}"}
-    return api_error(
-        payload,
-        secret=secret,
-        status=answer.status_code,
-        retry_after=parse_retry_after(answer.headers.get("Retry-After", "")),
-        body=text,
-    )
+    with Caught(httpx.HTTPError) as caught:
+        async with aclosing(answer.aiter_bytes()) as chunks:
+            async for chunk in chunks:
+                yield chunk
+        return
+    silent = isinstance(caught.error, httpx.ReadTimeout)
+    what = "the provider fell silent" if silent else "the connection broke"
+    raise caught.failure(IncompleteResponseError, what, secret)
 
 
 async def _start(answer: httpx.Response) -> bytes:
     """Return at most the first bytes of the body, or what of them comes in time."""
     start = b""
     with suppress(httpx.HTTPError, TimeoutError):
-        async with asyncio.timeout(_ERROR_SECONDS), aclosing(answer.aiter_bytes()) as chunks:
+        async with asyncio.timeout(ERROR_SECONDS), aclosing(answer.aiter_bytes()) as chunks:
             async for chunk in chunks:
                 start += chunk
-                if len(start) >= _ERROR_BYTES:
+                if len(start) >= ERROR_BYTES:
                     break
-    return start[:_ERROR_BYTES]
+    return start[:ERROR_BYTES]
 
 
 async def _settle(chunks: AsyncGenerator[bytes, None]) -> None:
@@ -170,7 +161,7 @@ async def _settle(chunks: AsyncGenerator[bytes, None]) -> None:
 
     The answer is already whole: a server that does not end its body is not waited for.
     """
-    with suppress(httpx.HTTPError, TimeoutError):
+    with suppress(IncompleteResponseError, TimeoutError):
         async with asyncio.timeout(_SETTLE_SECONDS):
             async for _ in chunks:
                 pass

@@ -8,6 +8,7 @@ from urllib3.exceptions import HTTPError
 from .api_key import KeyHeader
 from .http_body import HTTPBody
 from .http_errors import EVENT_STREAM, expect_event_stream, unreachable
+from .secret import Caught
 
 
 def post(
@@ -34,7 +35,8 @@ def post(
     Raises:
         ModelError: no answer, or one that is no stream; nothing is left open.
     """
-    try:
+    # requests' own errors are OSErrors; some of urllib3's pass through it unchanged.
+    with Caught(OSError, HTTPError, UnicodeError) as caught:
         response = session.post(
             url,
             data=payload,
@@ -49,7 +51,6 @@ def post(
             allow_redirects=False,
             timeout=timeout,
         )
-    # requests' own errors are OSErrors; some of urllib3's pass through it unchanged.
-    except (OSError, HTTPError, UnicodeError) as error:
-        raise unreachable(error) from error
-    return expect_event_stream(HTTPBody(response.raw), secret=secret, media_type=media_type)
+        body = HTTPBody(response.raw, secret=secret)
+        return expect_event_stream(body, secret=secret, media_type=media_type)
+    raise unreachable(caught, secret=secret)

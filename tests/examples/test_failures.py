@@ -1,0 +1,319 @@
+"""Every adapter, and every way in which a provider refuses: what the error says, and what not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import traceback
+import unittest
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any, NamedTuple
+
+import requests
+import urllib3
+
+from docs.examples.anthropic_messages import AnthropicMessagesModel
+from docs.examples.gemini import GeminiModel
+from docs.examples.ollama_chat import OllamaChatModel
+from docs.examples.openai_chat import OpenAIChatModel
+from docs.examples.openai_chat_cancel import CancellableOpenAIChatModel
+from docs.examples.openai_chat_httpx import AsyncOpenAIChatModel
+from docs.examples.openai_chat_pump import PumpedOpenAIChatModel
+from docs.examples.openai_chat_stream import ClosableOpenAIChatModel
+from docs.examples.openai_responses import OpenAIResponsesModel
+from modeltest import (
+    APIError,
+    ModelError,
+    QuotaExhaustedError,
+    RateLimitedError,
+    Request,
+    user,
+)
+from modeltest.wire import (
+    AnthropicMessages,
+    Gemini,
+    OllamaChat,
+    OpenAIChat,
+    OpenAIResponses,
+    WireFormat,
+)
+from tests.examples.loopback import Exchange, Script, provider
+
+KEY = "sk-test-4f9a"
+HI = Request((user("hi"),))
+STATUSES = (400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 529)
+
+
+class Adapter(NamedTuple):
+    """How a model is made, the format of its provider, and that of its streams."""
+
+    new: Callable[..., Any]
+    wire: WireFormat
+    media: str = "text/event-stream"
+
+    def spell(self, payload: dict[str, Any]) -> str:
+        text = json.dumps(payload)
+        return f"{text}\n" if self.media == "application/x-ndjson" else f"data: {text}\n\n"
+
+
+ADAPTERS = (
+    Adapter(OpenAIChatModel, OpenAIChat()),
+    Adapter(ClosableOpenAIChatModel, OpenAIChat()),
+    Adapter(CancellableOpenAIChatModel, OpenAIChat()),
+    Adapter(PumpedOpenAIChatModel, OpenAIChat()),
+    Adapter(AsyncOpenAIChatModel, OpenAIChat()),
+    Adapter(OpenAIResponsesModel, OpenAIResponses()),
+    Adapter(AnthropicMessagesModel, AnthropicMessages()),
+    Adapter(GeminiModel, Gemini()),
+    Adapter(OllamaChatModel, OllamaChat(), "application/x-ndjson"),
+)
+
+
+def consume(model: Any) -> None:
+    """Read a stream to its end, whatever kind of stream it is."""
+
+    async def read() -> None:
+        async for _ in model.stream(HI):
+            pass
+
+    if isinstance(model, AsyncOpenAIChatModel):
+        asyncio.run(read())
+    else:
+        for _ in model.stream(HI):
+            pass
+
+
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The error, and all that it holds on to as its reason, seen or suppressed."""
+    if error is not None:
+        yield error
+        yield from chain(error.__cause__)
+        yield from chain(error.__context__)
+        for argument in error.args:
+            if isinstance(argument, BaseException):
+                yield from chain(argument)
+
+
+def say(
+    body: bytes | str, *headers: str, status: int = 500, media: str = "application/json"
+) -> Script:
+    data = body.encode() if isinstance(body, str) else body
+
+    def script(exchange: Exchange) -> None:
+        exchange.head(f"Content-Length: {len(data)}", *headers, status=status, media=media)
+        exchange.raw(data)
+        exchange.wait_until_left()
+
+    return script
+
+
+class FailureTestCase(unittest.TestCase):
+    def new_model(self, adapter: Adapter, url: str) -> Any:
+        if adapter.new is AsyncOpenAIChatModel:
+            return adapter.new(url, api_key=KEY)
+        if adapter.new is AnthropicMessagesModel:
+            pool = urllib3.PoolManager()
+            self.addCleanup(pool.clear)
+            return adapter.new(url, api_key=KEY, pool=pool)
+        session = requests.Session()
+        session.trust_env = False
+        self.addCleanup(session.close)
+        return adapter.new(url, api_key=KEY, session=session)
+
+    def failure(self, adapter: Adapter, script: Script, *, released: bool = False) -> ModelError:
+        """The error of a turn, one request; it does not reveal the key."""
+        with provider(script) as server:
+            error = self.error(adapter, server.url)
+            [exchange] = server.exchanges
+            if released:
+                self.doCleanups()  # closes what is in the pool; what is in use stays open
+                self.assertTrue(exchange.left.wait(20), "the response is still open")
+        return error
+
+    def error(self, adapter: Adapter, url: str) -> ModelError:
+        with self.assertRaises(ModelError) as caught:
+            consume(self.new_model(adapter, url))
+        error = caught.exception
+        self.assertLess(len(str(error)), 700)
+        for each in chain(error):
+            self.assertNotIn(KEY, f"{each} {each!r}")
+        self.assertNotIn(KEY, f"{vars(error)} {''.join(traceback.format_exception(error))}")
+        return error
+
+    def api_error(self, adapter: Adapter, script: Script) -> APIError:
+        error = self.failure(adapter, script, released=True)
+        assert isinstance(error, APIError), error
+        return error
+
+    def each(self, adapters: tuple[Adapter, ...] = ADAPTERS) -> Iterator[Adapter]:
+        for adapter in adapters:
+            with self.subTest(adapter.new.__name__):
+                yield adapter
+
+
+class TestRefusals(FailureTestCase):
+    def test_the_status_and_the_providers_words(self) -> None:
+        for adapter in self.each():
+            for status in STATUSES:
+                refusal = adapter.wire.error_response(status)
+                error = self.api_error(
+                    adapter, say(refusal.body, status=status, media=refusal.content_type)
+                )
+                with self.subTest(status=status):
+                    said = json.loads(refusal.body)["error"]
+                    said = said if isinstance(said, dict) else {"message": said}
+                    kind = said.get("type") or said.get("status") or ""
+                    self.assertEqual((error.status, error.message), (status, said["message"]))
+                    self.assertEqual((error.type, error.code), (kind, str(said.get("code") or "")))
+                    self.assertIn(f"HTTP {status}", str(error))
+                    limited = status == 429
+                    self.assertIs(type(error), RateLimitedError if limited else APIError)
+
+    def test_when_to_come_back(self) -> None:
+        soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+        for adapter in self.each():
+            refusal = adapter.wire.error_response(429)
+            for value, least, most in (("7", 7, 7), (soon, 60, 91), ("3600", 3600, 3600)):
+                error = self.api_error(
+                    adapter, say(refusal.body, f"Retry-After: {value}", status=429)
+                )
+                assert isinstance(error, RateLimitedError)
+                assert error.retry_after is not None
+                self.assertTrue(least <= error.retry_after <= most, error.retry_after)
+            for garbage in ("soon", "-5", ""):
+                error = self.api_error(
+                    adapter, say(refusal.body, f"Retry-After: {garbage}", status=429)
+                )
+                assert isinstance(error, RateLimitedError)
+                self.assertIsNone(error.retry_after)
+
+    def test_nothing_left_to_spend(self) -> None:
+        body = json.dumps(
+            {
+                "error": {
+                    "message": "Pay.",
+                    "type": "insufficient_quota",
+                    "code": "insufficient_quota",
+                }
+            }
+        )
+        for adapter in self.each():
+            error = self.api_error(adapter, say(body, "Retry-After: 7", status=429))
+            self.assertIsInstance(error, QuotaExhaustedError)
+            self.assertEqual((error.code, error.message), ("insufficient_quota", "Pay."))
+
+    def test_a_page(self) -> None:
+        page = "<html><head><title>502 Bad Gateway</title></head>" + "<p>nginx &amp; co</p>" * 5000
+        for adapter in self.each():
+            error = self.api_error(adapter, say(page, status=502, media="text/html"))
+            self.assertIn("HTTP 502", str(error))
+            self.assertIn("502 Bad Gateway nginx & co", error.message)
+            self.assertNotIn("<", error.message)
+
+    def test_ten_megabytes(self) -> None:
+        for adapter in self.each():
+            for body in (b"x" * 10_000_000, json.dumps({"error": "x" * 10_000_000}).encode()):
+                error = self.api_error(adapter, say(body))
+                self.assertLess(len(error.body) + len(error.message), 1200)
+
+    def test_words_in_other_places(self) -> None:
+        for adapter in self.each():
+            for payload in (
+                {"detail": "Words."},
+                {"message": "Words.", "type": "t"},
+                [{"error": {"message": "Words."}}],
+                {"error": "Words."},
+            ):
+                error = self.api_error(adapter, say(json.dumps(payload), status=400))
+                self.assertEqual(error.message, "Words.")
+
+    def test_a_redirect(self) -> None:
+        for adapter in self.each():
+            script = say("", "Location: http://127.0.0.1:1/", status=307, media="text/html")
+            self.assertIn("redirects are not followed", str(self.api_error(adapter, script)))
+
+
+class TestTheKey(FailureTestCase):
+    """What `error` has checked of each: the key is nowhere in it, whatever the provider says."""
+
+    def test_no_connection(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as unused:
+            port = unused.getsockname()[1]
+        for adapter in self.each():
+            error = self.error(adapter, f"http://127.0.0.1:{port}")
+            self.assertIsNotNone(error.__cause__)
+
+    def test_no_answer(self) -> None:
+        def closes(exchange: Exchange) -> None:
+            pass
+
+        for adapter in self.each():
+            self.assertIsNotNone(self.failure(adapter, closes).__cause__)
+
+    def test_an_answer_that_repeats_it(self) -> None:
+        words = {"message": f"Incorrect API key: {KEY}", "type": KEY, "code": KEY}
+        for adapter in self.each():
+            for script in (
+                say(json.dumps({"error": words}), status=401),
+                say(f"<html><h1>Sorry, {KEY}</h1>", status=502, media="text/html"),
+                say(KEY, status=401, media=KEY),
+                say(KEY, status=200, media="text/plain"),
+            ):
+                self.assertIn("[the API key]", str(self.failure(adapter, script)))
+
+    def test_an_error_event_that_repeats_it(self) -> None:
+        words = {"message": f"Incorrect API key: {KEY}", "type": KEY, "code": KEY}
+
+        for adapter in self.each():
+
+            def script(exchange: Exchange, adapter: Adapter = adapter) -> None:
+                exchange.chunked(media=adapter.media)
+                exchange.chunk(adapter.spell({"type": "error", "error": words}))
+                exchange.end()
+
+            error = self.failure(adapter, script)
+            self.assertIsInstance(error, APIError)
+            self.assertIn("Incorrect API key: [the API key]", str(error))
+
+    def test_what_is_not_http_and_repeats_it(self) -> None:
+        def status_line(exchange: Exchange) -> None:
+            exchange.raw(f"{KEY} is no status line\r\n\r\n".encode())
+
+        def header(exchange: Exchange) -> None:
+            exchange.raw(f"HTTP/1.1 200 OK\r\n{KEY} is no header\r\n\r\n".encode())
+
+        for adapter in self.each():
+
+            def chunk(exchange: Exchange, media: str = adapter.media) -> None:
+                exchange.chunked(media=media)
+                exchange.raw(f"{KEY} is no size of a chunk\r\n".encode())
+
+            for script in (status_line, header, chunk):
+                self.failure(adapter, script)
+
+    def test_an_event_that_is_not_json_and_repeats_it(self) -> None:
+        for adapter in self.each():
+
+            def script(exchange: Exchange, media: str = adapter.media) -> None:
+                exchange.chunked(media=media)
+                exchange.chunk(f'data: {{"error": {KEY}\n\n')
+                exchange.end()
+
+            self.failure(adapter, script)
+
+    def test_a_stream_that_breaks(self) -> None:
+        for adapter in self.each():
+
+            def script(exchange: Exchange, media: str = adapter.media) -> None:
+                exchange.chunked(media=media)
+                exchange.raw(b"ff\r\ndata: {")
+
+            error = self.failure(adapter, script)
+            self.assertIsNotNone(error.__cause__)
+
+    def test_it_is_in_no_repr_of_the_model(self) -> None:
+        for adapter in self.each():
+            self.assertNotIn(KEY, repr(self.new_model(adapter, "http://127.0.0.1:1")))
