@@ -27,6 +27,7 @@ from modeltest.checks import delivery, framing, release
 from modeltest.checks.answers import answered, html_page, redirect
 from modeltest.checks.calls import LARGE
 from modeltest.checks.scripts import (
+    bad_request,
     bursting,
     close_delimited,
     ended_cleanly,
@@ -36,7 +37,6 @@ from modeltest.checks.scripts import (
     one_and_a_half,
     reset,
     sent,
-    server_error,
     short_of_length,
     silent_after,
     without_last_chunk,
@@ -485,7 +485,7 @@ ISOLATION = {
     ),
     "isolation/reuse": course(
         "One model, five turns.",
-        server=f"{told(server_error())}; two answers that fall silent inside an event; one that "
+        server=f"{told(bad_request())}; two answers that fall silent inside an event; one that "
         "ends inside an event; an ordinary one",
         consumer="reads the error; cancels the second turn, closes the third, reads the fourth to "
         "its end; reads the last",

@@ -166,9 +166,18 @@ def once_taken(progress: Progress, count: int) -> Step:
 def server_error(padding: int = 0) -> Response:
     """Return an HTTP 500 that says what it is, followed by so many bytes of space."""
     body = b'{"error": {"message": "the server is on fire", "type": "server_error"}}'
+    return _error(500, body + b" " * padding)
+
+
+def bad_request() -> Response:
+    """Return an HTTP 400 that says what it is: no adapter sends the same request again."""
+    return _error(400, b'{"error": {"message": "no such thing", "type": "invalid_request_error"}}')
+
+
+def _error(status: int, body: bytes) -> Response:
     return Response(
-        (Send(body + b" " * padding),),
-        status=500,
+        (Send(body),),
+        status=status,
         content_type="application/json",
         framing=Framing.LENGTH,
     )
