@@ -29,10 +29,11 @@ class CancellableOpenAIChatModel(OpenAIChatModel):
         cancel = cancel or CancelToken()
         if not cancel.cancelled:
             with self.open(request) as body:
-                yield from _read_until(cancel, body, ChatTurn(secret=self._api_key))
+                yield from read_until(cancel, body, ChatTurn(secret=self._api_key))
 
 
-def _read_until(cancel: CancelToken, body: HTTPBody, turn: ChatTurn) -> Iterator[Event]:
+def read_until(cancel: CancelToken, body: HTTPBody, turn: ChatTurn) -> Iterator[Event]:
+    """Yield the events of the turn that `body` carries, until `cancel` is cancelled."""
     cancel.add_callback(body.wake)
     try:
         for event in read_turn(body, turn):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import gc
 import gzip
@@ -26,7 +27,9 @@ from docs.examples.gemini import GeminiModel
 from docs.examples.ollama_chat import OllamaChatModel
 from docs.examples.openai_chat import OpenAIChatModel
 from docs.examples.openai_chat_cancel import CancellableOpenAIChatModel
+from docs.examples.openai_chat_httpx import AsyncOpenAIChatModel
 from docs.examples.openai_chat_pump import PumpedOpenAIChatModel
+from docs.examples.openai_chat_retry import RetryingOpenAIChatModel
 from docs.examples.openai_chat_stream import ChatStream, ClosableOpenAIChatModel
 from docs.examples.openai_responses import OpenAIResponsesModel
 from modeltest import (
@@ -88,7 +91,7 @@ class Chat:
 
     path = "/v1/chat/completions"
     key_header = ("authorization", f"Bearer {KEY}")
-    model_class: type[OpenAIChatModel] = OpenAIChatModel
+    model_class: Callable[..., OpenAIChatModel] = OpenAIChatModel
 
     def new_model(self, server: Provider, **options: Any) -> Any:
         session = requests.Session()
@@ -720,6 +723,21 @@ class TestCancel(Chat, Contract, unittest.TestCase):
             list(self.new_model(server).stream(HI, CancelToken()))
 
 
+class TestRetry(Chat, Contract, unittest.TestCase):
+    model_class = staticmethod(partial(RetryingOpenAIChatModel, backoff=0.001))
+
+    def test_cancel_while_blocked(self) -> None:
+        for self.before_silence in (0, 1):
+            with provider(self.silent) as server, no_collector():
+                token = CancelToken()
+                stream = self.new_model(server).stream(HI, cancel=token)
+                events = in_thread(lambda stream=stream: list(stream))
+                time.sleep(0.05)
+                token.cancel()
+                self.assertEqual(len(events()), self.before_silence)
+                self.assert_released(server)
+
+
 class TestAnthropic(Contract, unittest.TestCase):
     path = "/v1/messages"
     key_header = ("x-api-key", KEY)
@@ -825,10 +843,10 @@ class TestGemini(Contract, unittest.TestCase):
 class TestOllama(unittest.TestCase):
     """What lines of JSON have of their own; the kit's checks have seen the rest."""
 
-    def new_model(self, server: Provider, key: str = KEY) -> OllamaChatModel:
+    def new_model(self, server: Provider, key: str = KEY, **options: Any) -> OllamaChatModel:
         session = requests.Session()
         self.addCleanup(session.close)
-        return OllamaChatModel(server.url, api_key=key, model="m-1", session=session)
+        return OllamaChatModel(server.url, api_key=key, model="m-1", session=session, **options)
 
     def lines(self, *lines: dict[str, Any], media: str = "application/x-ndjson") -> Script:
         def script(exchange: Exchange) -> None:
@@ -883,3 +901,76 @@ class TestOllama(unittest.TestCase):
             stream.close()
             self.assertEqual(rest(), [])
             self.assertTrue(server.exchanges[0].left.wait(PATIENCE))
+
+    def test_silence(self) -> None:
+        def nothing(exchange: Exchange) -> None:
+            exchange.wait_until_left()
+
+        def silent(exchange: Exchange, lines: int) -> None:
+            exchange.chunked(media="application/x-ndjson")
+            for _ in range(lines):
+                exchange.chunk(json.dumps(self.word) + "\n")
+            exchange.wait_until_left()
+
+        for script in (nothing, partial(silent, lines=0), partial(silent, lines=1)):
+            with provider(script) as server, no_collector():
+                with self.assertRaisesRegex(ModelError, "silent|Read timed out") as caught:
+                    list(self.new_model(server, idle_timeout=0.1).stream(HI))
+                self.assertTrue(server.exchanges[0].left.wait(PATIENCE))
+                del caught
+
+
+class TestHttpx(Chat, unittest.TestCase):
+    """What an async generator has of its own; the kit's checks have seen the rest."""
+
+    silent, before_silence = Contract.silent, 1
+
+    def read(self, server: Provider, **options: Any) -> list[Any]:
+        model = AsyncOpenAIChatModel(f"{server.url}/v1", api_key=KEY, **options)
+        events: list[Any] = []
+
+        async def read() -> None:
+            async for event in model.stream(HI):
+                events.append(event)
+
+        asyncio.run(read())
+        return events
+
+    def test_silence(self) -> None:
+        def nothing(exchange: Exchange) -> None:
+            exchange.wait_until_left()
+
+        async def fail(server: Provider) -> None:
+            model = AsyncOpenAIChatModel(f"{server.url}/v1", api_key=KEY, idle_timeout=0.1)
+            with self.assertRaisesRegex(ModelError, "silent|ReadTimeout"):
+                async for _ in model.stream(HI):
+                    pass
+            # While the event loop still runs, which at its end closes what was left open.
+            left = server.exchanges[0].left
+            self.assertTrue(await asyncio.to_thread(left.wait, PATIENCE))
+
+        for before, script in ((0, nothing), (0, self.silent), (1, self.silent)):
+            self.before_silence = before
+            with provider(script) as server, no_collector():
+                asyncio.run(fail(server))
+
+    def test_silence_after_the_answer(self) -> None:
+        def script(exchange: Exchange) -> None:
+            exchange.chunked()
+            exchange.chunk(self.delta("a"))
+            exchange.chunk(self.ending()[0])
+            exchange.wait_until_left()
+
+        with provider(script) as server:
+            *_, finish = self.read(server, idle_timeout=0.1)
+            self.assertIsInstance(finish, Finish)
+
+    def test_a_connection_that_breaks_after_the_answer(self) -> None:
+        def script(exchange: Exchange) -> None:
+            exchange.chunked()
+            exchange.chunk(self.delta("a"))
+            exchange.chunk(self.ending()[0])
+
+        with provider(script) as server:
+            *_, finish = self.read(server)
+            self.assertIsInstance(finish, Finish)
