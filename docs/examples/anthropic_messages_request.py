@@ -41,8 +41,9 @@ def messages_request(model: str, max_tokens: int, request: Request) -> bytes:
         "messages": list(_messages(request)),
         "stream": True,
     }
-    if system := [message.text for message in request.messages if message.role == "system"]:
-        payload["system"] = "\n\n".join(system)
+    system = [message.text for message in request.messages if message.role == "system"]
+    if words := "\n\n".join(filter(None, system)):
+        payload["system"] = words
     if request.tools:
         payload["tools"] = [
             {

@@ -25,7 +25,12 @@ _WORD_CHARACTERS = 80
 
 EVENT_STREAM = "text/event-stream"
 
-_QUOTA = {"insufficient_quota", "billing_error", "billing_hard_limit_reached"}
+_QUOTA = {
+    "insufficient_quota",
+    "billing_error",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+}
 _RATE_LIMIT = {"rate_limit_error", "rate_limit_exceeded", "RESOURCE_EXHAUSTED"}
 
 

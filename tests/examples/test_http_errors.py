@@ -180,6 +180,7 @@ class TestAnswers(unittest.TestCase):
             {"code": "insufficient_quota"},
             {"type": "insufficient_quota"},
             {"type": "billing_error"},
+            {"code": "billing_not_active"},
         ):
             body = json.dumps({"error": {"message": "Pay.", **said}})
             error = self.error(fail(body, "Retry-After: 7", status=429))

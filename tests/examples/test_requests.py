@@ -496,6 +496,11 @@ class TestAll(unittest.TestCase):
             with self.assertRaisesRegex(ConfigError, "'robot'"):
                 spell(Request((Message("robot", (Text("hi"),)),)))
 
+    def test_an_instruction_without_words_is_left_out(self) -> None:
+        silent = Message("system", (Text(""),))
+        for spell in SPELLERS:
+            self.assertEqual(spell(Request((silent, user("hi")))), spell(Request((user("hi"),))))
+
     def test_names_are_checked(self) -> None:
         for spell in SPELLERS:
             with self.assertRaisesRegex(ConfigError, "get weather"):
