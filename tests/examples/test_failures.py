@@ -8,12 +8,11 @@ import socket
 import traceback
 import unittest
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import wraps
 from typing import Any, NamedTuple
-
-import requests
-import urllib3
 
 from docs.examples.anthropic_messages import AnthropicMessagesModel
 from docs.examples.gemini import GeminiModel
@@ -30,8 +29,11 @@ from modeltest import (
     QuotaExhaustedError,
     RateLimitedError,
     Request,
+    RequestsTransport,
+    Urllib3Transport,
     user,
 )
+from modeltest.transports import Ledger
 from modeltest.wire import (
     AnthropicMessages,
     Gemini,
@@ -110,210 +112,208 @@ def say(
     return script
 
 
-class FailureTestCase(unittest.TestCase):
-    def new_model(self, adapter: Adapter, url: str) -> Any:
-        if adapter.new is AsyncOpenAIChatModel:
-            return adapter.new(url, api_key=KEY)
-        if adapter.new is AnthropicMessagesModel:
-            pool = urllib3.PoolManager()
-            self.addCleanup(pool.clear)
-            return adapter.new(url, api_key=KEY, pool=pool)
-        session = requests.Session()
-        session.trust_env = False
-        self.addCleanup(session.close)
-        return adapter.new(url, api_key=KEY, session=session)
+def each_adapter(test: Callable[[Any, Adapter], None]) -> Callable[[Any], None]:
+    """Run a test once for each adapter."""
 
-    def failure(self, adapter: Adapter, script: Script, *, released: bool = False) -> ModelError:
-        """The error of a turn, one request; it does not reveal the key."""
+    @wraps(test)
+    def run(self: Any) -> None:
+        for adapter in ADAPTERS:
+            with self.subTest(adapter.new.__name__):
+                test(self, adapter)
+
+    return run
+
+
+@contextmanager
+def model_at(url: str, adapter: Adapter, *, connections: int) -> Iterator[Any]:
+    """A model that leaves no connection in use, of at least so many."""
+    if adapter.new is AsyncOpenAIChatModel:  # its client lives no longer than the stream
+        yield adapter.new(url, api_key=KEY)
+        return
+    over_urllib3 = adapter.new is AnthropicMessagesModel
+    transport = Urllib3Transport() if over_urllib3 else RequestsTransport()
+    ledger = Ledger()
+    with transport.client(ledger) as client, ledger.all_released(at_least=connections):
+        yield adapter.new(url, api_key=KEY, **{"pool" if over_urllib3 else "session": client})
+
+
+class FailureTestCase(unittest.TestCase):
+    def failure(self, adapter: Adapter, script: Script) -> ModelError:
+        """The error of a turn, after one request; it does not reveal the key."""
         with provider(script) as server:
             error = self.error(adapter, server.url)
-            [exchange] = server.exchanges
-            if released:
-                self.doCleanups()  # closes what is in the pool; what is in use stays open
-                self.assertTrue(exchange.left.wait(20), "the response is still open")
+            self.assertEqual(len(server.exchanges), 1)
         return error
 
-    def error(self, adapter: Adapter, url: str) -> ModelError:
-        with self.assertRaises(ModelError) as caught:
-            consume(self.new_model(adapter, url))
-        error = caught.exception
+    def api_error(self, adapter: Adapter, script: Script) -> APIError:
+        error = self.failure(adapter, script)
+        assert isinstance(error, APIError), error
+        return error
+
+    def error(self, adapter: Adapter, url: str, *, connections: int = 1) -> ModelError:
+        error: ModelError | None = None
+        with model_at(url, adapter, connections=connections) as model:
+            # Not assertRaises: it empties the error's frames, and so drops what is open in them.
+            try:
+                consume(model)
+            except ModelError as raised:
+                error = raised
+        assert error is not None, "the turn did not fail"
         self.assertLess(len(str(error)), 700)
         for each in chain(error):
             self.assertNotIn(KEY, f"{each} {each!r}")
         self.assertNotIn(KEY, f"{vars(error)} {''.join(traceback.format_exception(error))}")
         return error
 
-    def api_error(self, adapter: Adapter, script: Script) -> APIError:
-        error = self.failure(adapter, script, released=True)
-        assert isinstance(error, APIError), error
-        return error
-
-    def each(self, adapters: tuple[Adapter, ...] = ADAPTERS) -> Iterator[Adapter]:
-        for adapter in adapters:
-            with self.subTest(adapter.new.__name__):
-                yield adapter
-
 
 class TestRefusals(FailureTestCase):
-    def test_the_status_and_the_providers_words(self) -> None:
-        for adapter in self.each():
-            for status in STATUSES:
-                refusal = adapter.wire.error_response(status)
-                error = self.api_error(
-                    adapter, say(refusal.body, status=status, media=refusal.content_type)
-                )
-                with self.subTest(status=status):
-                    said = json.loads(refusal.body)["error"]
-                    said = said if isinstance(said, dict) else {"message": said}
-                    kind = said.get("type") or said.get("status") or ""
-                    self.assertEqual((error.status, error.message), (status, said["message"]))
-                    self.assertEqual((error.type, error.code), (kind, str(said.get("code") or "")))
-                    self.assertIn(f"HTTP {status}", str(error))
-                    limited = status == 429
-                    self.assertIs(type(error), RateLimitedError if limited else APIError)
+    @each_adapter
+    def test_the_status_and_the_providers_words(self, adapter: Adapter) -> None:
+        for status in STATUSES:
+            refusal = adapter.wire.error_response(status)
+            error = self.api_error(
+                adapter, say(refusal.body, status=status, media=refusal.content_type)
+            )
+            with self.subTest(status=status):
+                said = json.loads(refusal.body)["error"]
+                said = said if isinstance(said, dict) else {"message": said}
+                kind = said.get("type") or said.get("status") or ""
+                self.assertEqual((error.status, error.message), (status, said["message"]))
+                self.assertEqual((error.type, error.code), (kind, str(said.get("code") or "")))
+                self.assertIn(f"HTTP {status}", str(error))
+                limited = status == 429
+                self.assertIs(type(error), RateLimitedError if limited else APIError)
 
-    def test_when_to_come_back(self) -> None:
+    @each_adapter
+    def test_when_to_come_back(self, adapter: Adapter) -> None:
         soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
-        for adapter in self.each():
-            refusal = adapter.wire.error_response(429)
-            for value, least, most in (("7", 7, 7), (soon, 60, 91), ("3600", 3600, 3600)):
-                error = self.api_error(
-                    adapter, say(refusal.body, f"Retry-After: {value}", status=429)
-                )
-                assert isinstance(error, RateLimitedError)
-                assert error.retry_after is not None
-                self.assertTrue(least <= error.retry_after <= most, error.retry_after)
-            for garbage in ("soon", "-5", ""):
-                error = self.api_error(
-                    adapter, say(refusal.body, f"Retry-After: {garbage}", status=429)
-                )
-                assert isinstance(error, RateLimitedError)
-                self.assertIsNone(error.retry_after)
+        refusal = adapter.wire.error_response(429)
+        for value, least, most in (("7", 7, 7), (soon, 60, 91), ("3600", 3600, 3600)):
+            error = self.api_error(adapter, say(refusal.body, f"Retry-After: {value}", status=429))
+            assert isinstance(error, RateLimitedError)
+            assert error.retry_after is not None
+            self.assertTrue(least <= error.retry_after <= most, error.retry_after)
+        for garbage in ("soon", "-5", ""):
+            error = self.api_error(
+                adapter, say(refusal.body, f"Retry-After: {garbage}", status=429)
+            )
+            assert isinstance(error, RateLimitedError)
+            self.assertIsNone(error.retry_after)
 
-    def test_nothing_left_to_spend(self) -> None:
-        body = json.dumps(
-            {
-                "error": {
-                    "message": "Pay.",
-                    "type": "insufficient_quota",
-                    "code": "insufficient_quota",
-                }
-            }
-        )
-        for adapter in self.each():
-            error = self.api_error(adapter, say(body, "Retry-After: 7", status=429))
-            self.assertIsInstance(error, QuotaExhaustedError)
-            self.assertEqual((error.code, error.message), ("insufficient_quota", "Pay."))
+    @each_adapter
+    def test_nothing_left_to_spend(self, adapter: Adapter) -> None:
+        said = {"message": "Pay.", "type": "insufficient_quota", "code": "insufficient_quota"}
+        script = say(json.dumps({"error": said}), "Retry-After: 7", status=429)
+        error = self.api_error(adapter, script)
+        self.assertIsInstance(error, QuotaExhaustedError)
+        self.assertEqual((error.code, error.message), ("insufficient_quota", "Pay."))
 
-    def test_a_page(self) -> None:
+    @each_adapter
+    def test_a_page(self, adapter: Adapter) -> None:
         page = "<html><head><title>502 Bad Gateway</title></head>" + "<p>nginx &amp; co</p>" * 5000
-        for adapter in self.each():
-            error = self.api_error(adapter, say(page, status=502, media="text/html"))
-            self.assertIn("HTTP 502", str(error))
-            self.assertIn("502 Bad Gateway nginx & co", error.message)
-            self.assertNotIn("<", error.message)
+        error = self.api_error(adapter, say(page, status=502, media="text/html"))
+        self.assertIn("HTTP 502", str(error))
+        self.assertIn("502 Bad Gateway nginx & co", error.message)
+        self.assertNotIn("<", error.message)
 
-    def test_ten_megabytes(self) -> None:
-        for adapter in self.each():
-            for body in (b"x" * 10_000_000, json.dumps({"error": "x" * 10_000_000}).encode()):
-                error = self.api_error(adapter, say(body))
-                self.assertLess(len(error.body) + len(error.message), 1200)
+    @each_adapter
+    def test_ten_megabytes(self, adapter: Adapter) -> None:
+        for body in (b"x" * 10_000_000, json.dumps({"error": "x" * 10_000_000}).encode()):
+            error = self.api_error(adapter, say(body))
+            self.assertLess(len(error.body) + len(error.message), 1200)
 
-    def test_words_in_other_places(self) -> None:
-        for adapter in self.each():
-            for payload in (
-                {"detail": "Words."},
-                {"message": "Words.", "type": "t"},
-                [{"error": {"message": "Words."}}],
-                {"error": "Words."},
-            ):
-                error = self.api_error(adapter, say(json.dumps(payload), status=400))
-                self.assertEqual(error.message, "Words.")
+    @each_adapter
+    def test_words_in_other_places(self, adapter: Adapter) -> None:
+        for payload in (
+            {"detail": "Words."},
+            {"message": "Words.", "type": "t"},
+            [{"error": {"message": "Words."}}],
+            {"error": "Words."},
+        ):
+            error = self.api_error(adapter, say(json.dumps(payload), status=400))
+            self.assertEqual(error.message, "Words.")
 
-    def test_a_redirect(self) -> None:
-        for adapter in self.each():
-            script = say("", "Location: http://127.0.0.1:1/", status=307, media="text/html")
-            self.assertIn("redirects are not followed", str(self.api_error(adapter, script)))
+    @each_adapter
+    def test_a_redirect(self, adapter: Adapter) -> None:
+        script = say("", "Location: http://127.0.0.1:1/", status=307, media="text/html")
+        self.assertIn("redirects are not followed", str(self.api_error(adapter, script)))
 
 
 class TestTheKey(FailureTestCase):
     """What `error` has checked of each: the key is nowhere in it, whatever the provider says."""
 
-    def test_no_connection(self) -> None:
+    @each_adapter
+    def test_no_connection(self, adapter: Adapter) -> None:
         with socket.create_server(("127.0.0.1", 0)) as unused:
             port = unused.getsockname()[1]
-        for adapter in self.each():
-            error = self.error(adapter, f"http://127.0.0.1:{port}")
-            self.assertIsNotNone(error.__cause__)
+        error = self.error(adapter, f"http://127.0.0.1:{port}", connections=0)
+        self.assertIsNotNone(error.__cause__)
 
-    def test_no_answer(self) -> None:
+    @each_adapter
+    def test_no_answer(self, adapter: Adapter) -> None:
         def closes(exchange: Exchange) -> None:
             pass
 
-        for adapter in self.each():
-            self.assertIsNotNone(self.failure(adapter, closes).__cause__)
+        self.assertIsNotNone(self.failure(adapter, closes).__cause__)
 
-    def test_an_answer_that_repeats_it(self) -> None:
+    @each_adapter
+    def test_an_answer_that_repeats_it(self, adapter: Adapter) -> None:
         words = {"message": f"Incorrect API key: {KEY}", "type": KEY, "code": KEY}
-        for adapter in self.each():
-            for script in (
-                say(json.dumps({"error": words}), status=401),
-                say(f"<html><h1>Sorry, {KEY}</h1>", status=502, media="text/html"),
-                say(KEY, status=401, media=KEY),
-                say(KEY, status=200, media="text/plain"),
-            ):
-                self.assertIn("[the API key]", str(self.failure(adapter, script)))
+        for script in (
+            say(json.dumps({"error": words}), status=401),
+            say(f"<html><h1>Sorry, {KEY}</h1>", status=502, media="text/html"),
+            say(KEY, status=401, media=KEY),
+            say(KEY, status=200, media="text/plain"),
+        ):
+            self.assertIn("[the API key]", str(self.failure(adapter, script)))
 
-    def test_an_error_event_that_repeats_it(self) -> None:
+    @each_adapter
+    def test_an_error_event_that_repeats_it(self, adapter: Adapter) -> None:
         words = {"message": f"Incorrect API key: {KEY}", "type": KEY, "code": KEY}
 
-        for adapter in self.each():
+        def script(exchange: Exchange) -> None:
+            exchange.chunked(media=adapter.media)
+            exchange.chunk(adapter.spell({"type": "error", "error": words}))
+            exchange.end()
 
-            def script(exchange: Exchange, adapter: Adapter = adapter) -> None:
-                exchange.chunked(media=adapter.media)
-                exchange.chunk(adapter.spell({"type": "error", "error": words}))
-                exchange.end()
+        error = self.failure(adapter, script)
+        self.assertIsInstance(error, APIError)
+        self.assertIn("Incorrect API key: [the API key]", str(error))
 
-            error = self.failure(adapter, script)
-            self.assertIsInstance(error, APIError)
-            self.assertIn("Incorrect API key: [the API key]", str(error))
-
-    def test_what_is_not_http_and_repeats_it(self) -> None:
+    @each_adapter
+    def test_what_is_not_http_and_repeats_it(self, adapter: Adapter) -> None:
         def status_line(exchange: Exchange) -> None:
             exchange.raw(f"{KEY} is no status line\r\n\r\n".encode())
 
         def header(exchange: Exchange) -> None:
             exchange.raw(f"HTTP/1.1 200 OK\r\n{KEY} is no header\r\n\r\n".encode())
 
-        for adapter in self.each():
+        def chunk(exchange: Exchange) -> None:
+            exchange.chunked(media=adapter.media)
+            exchange.raw(f"{KEY} is no size of a chunk\r\n".encode())
 
-            def chunk(exchange: Exchange, media: str = adapter.media) -> None:
-                exchange.chunked(media=media)
-                exchange.raw(f"{KEY} is no size of a chunk\r\n".encode())
-
-            for script in (status_line, header, chunk):
-                self.failure(adapter, script)
-
-    def test_an_event_that_is_not_json_and_repeats_it(self) -> None:
-        for adapter in self.each():
-
-            def script(exchange: Exchange, media: str = adapter.media) -> None:
-                exchange.chunked(media=media)
-                exchange.chunk(f'data: {{"error": {KEY}\n\n')
-                exchange.end()
-
+        for script in (status_line, header, chunk):
             self.failure(adapter, script)
 
-    def test_a_stream_that_breaks(self) -> None:
-        for adapter in self.each():
+    @each_adapter
+    def test_an_event_that_is_not_json_and_repeats_it(self, adapter: Adapter) -> None:
+        def script(exchange: Exchange) -> None:
+            exchange.chunked(media=adapter.media)
+            exchange.chunk(f'data: {{"error": {KEY}\n\n')
+            exchange.end()
 
-            def script(exchange: Exchange, media: str = adapter.media) -> None:
-                exchange.chunked(media=media)
-                exchange.raw(b"ff\r\ndata: {")
+        self.failure(adapter, script)
 
-            error = self.failure(adapter, script)
-            self.assertIsNotNone(error.__cause__)
+    @each_adapter
+    def test_a_stream_that_breaks(self, adapter: Adapter) -> None:
+        def script(exchange: Exchange) -> None:
+            exchange.chunked(media=adapter.media)
+            exchange.raw(b"ff\r\ndata: {")
 
-    def test_it_is_in_no_repr_of_the_model(self) -> None:
-        for adapter in self.each():
-            self.assertNotIn(KEY, repr(self.new_model(adapter, "http://127.0.0.1:1")))
+        error = self.failure(adapter, script)
+        self.assertIsNotNone(error.__cause__)
+
+    @each_adapter
+    def test_it_is_in_no_repr_of_the_model(self, adapter: Adapter) -> None:
+        with model_at("http://127.0.0.1:1", adapter, connections=0) as model:
+            self.assertNotIn(KEY, repr(model))
