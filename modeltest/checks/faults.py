@@ -37,7 +37,7 @@ _LARGE = 10_000_000
 _BOUND = 100_000
 """Bytes of a body that is not carried, and characters that an error may carry."""
 
-_HINT = 2.0
+_HINT = 3.0
 """Seconds at most that a hint which a client should wait for asks for."""
 
 _EARLY = 0.05
