@@ -13,6 +13,7 @@ class TestRetryingOpenAIChat(ModelContractTestCase):
 
     wire = OpenAIChat(reasoning="reasoning")
     retries = 2
+    idle_timeout = 0.2
     expected_failures = {
         "release/blocked [SHOULD]": "before the headers, requests gives no hold on the connection",
     }
@@ -20,5 +21,10 @@ class TestRetryingOpenAIChat(ModelContractTestCase):
     def new_model(self, base_url: str, client: requests.Session) -> RetryingOpenAIChatModel:
         """Return the adapter, pointed at the kit's server."""
         return RetryingOpenAIChatModel(
-            base_url, api_key=self.api_key, session=client, retries=self.retries, backoff=0.01
+            base_url,
+            api_key=self.api_key,
+            session=client,
+            idle_timeout=self.idle_timeout,
+            retries=self.retries,
+            backoff=0.01,
         )
