@@ -9,7 +9,7 @@ from pathlib import Path
 
 from docs.on_the_wire import ON_THE_WIRE
 from docs.wire_shown import Snippet
-from modeltest.checks import ALL, Check
+from modeltest.checks import ALL, Check, name_of
 
 _NAMED = 6
 """Other cases of a check that are named; of more, it is said how many."""
@@ -54,7 +54,7 @@ def group_page(checks: tuple[Check, ...]) -> str:
     lines = [f"# {title(checks[0])}", ""]
     lines += ["[How to read this page](../contract.md#how-to-read-a-check)", ""]
     for check in checks:
-        lines += [*entry(check, ON_THE_WIRE[check.id]), ""]
+        lines += [*entry(check, ON_THE_WIRE[name_of(check)]), ""]
     return "\n".join(lines)
 
 
@@ -63,7 +63,7 @@ def entry(check: Check, snippet: Snippet) -> list[str]:
     needed = f" · needs {needs(check)}" if check.needs else ""
     return [
         f"({label(check)})=",
-        f"## {check.id}",
+        f"## {heading(check)}",
         "",
         f"`{check.method}` · {check.level}{needed}",
         "",
@@ -98,9 +98,14 @@ def title(check: Check) -> str:
     return motto.removesuffix(".")
 
 
+def heading(check: Check) -> str:
+    """Return the check's id, and its test method where another check has the same id."""
+    return check.id if name_of(check) == check.id else f"{check.id}, {check.method}"
+
+
 def label(check: Check) -> str:
     """Return the name by which a link finds the check's entry."""
-    return check.id.replace("/", "-")
+    return name_of(check).replace("/", "-").replace("_", "-")
 
 
 def needs(check: Check) -> str:

@@ -1,4 +1,4 @@
-"""What brings the fault of each check out: `ON_THE_WIRE`, by the check's id.
+"""What brings the fault of each check out: `ON_THE_WIRE`, by what names the check alone.
 
 Bytes come from the wire format and the scripts that the checks play; what the consumer does, and
 what is seen of an adapter that is wrong, is told.
@@ -510,4 +510,4 @@ ON_THE_WIRE: dict[str, Snippet] = {
     **FAULTS,
     **ISOLATION,
 }
-"""What brings the fault of a check out, by the check's id."""
+"""What brings the fault of a check out, by its id, or its test method where two share the id."""

@@ -67,13 +67,15 @@ def judging_method(doc: str, judge: Callable[[Any], str]) -> Callable[..., None]
     return method
 
 
-def reasons_of(cls: type, attribute: str, ids: Mapping[str, str], listing: str) -> dict[str, str]:
-    """Return the attribute of a test case's class that maps checks to reasons, by their ids.
+def reasons_of(
+    cls: type, attribute: str, methods: Mapping[str, tuple[str, ...]], listing: str
+) -> dict[str, str]:
+    """Return the attribute of a test case's class that maps checks to reasons, by their methods.
 
     Args:
         cls: the test case's class.
         attribute: such as "skips".
-        ids: what a check may be called → its id.
+        methods: what a check may be called → the test methods that this means.
         listing: where the names are listed, for whoever mistyped one.
 
     Raises:
@@ -84,11 +86,11 @@ def reasons_of(cls: type, attribute: str, ids: Mapping[str, str], listing: str) 
     if not isinstance(given, Mapping):
         raise TypeError(f"{what}: expected a dict of check name → reason, got {given!r}")
     for name, reason in given.items():
-        if name not in ids:
+        if name not in methods:
             raise TypeError(f"{what} names {name!r}, which is no check; see {listing}")
         if not isinstance(reason, str) or not reason.strip():
             raise TypeError(f"{what}[{name!r}] needs a reason, got {reason!r}")
-    return {ids[name]: reason for name, reason in given.items()}
+    return {method: reason for name, reason in given.items() for method in methods[name]}
 
 
 def warn_at(cls: type, category: type[Warning], text: str) -> None:

@@ -12,6 +12,7 @@ from modeltest.attach import attach, attach_rule, judging_method, reasons_of, wa
 from modeltest.checks import (
     ALL,
     BY_NAME,
+    METHODS,
     Check,
     Evidence,
     Level,
@@ -39,12 +40,17 @@ SETUP_TEST = SET_UP.method
 """The one test that fails when the test case itself is not right; all others then skip."""
 
 _EGRESS = "faults/egress"
-_IDS = {name: check.id for name, check in BY_NAME.items()}
 _SHOULD = f" [{Level.SHOULD}]"
 """After a check's name in `expected_failures`: its SHOULD cases alone are expected to fail."""
 _PATIENCE = 60
 """By which `idle_timeout` is multiplied where no silence is tested."""
-_EXPECTABLE = _IDS | {name + _SHOULD: id_ + _SHOULD for name, id_ in _IDS.items()}
+_EXPECTABLE = {
+    **METHODS,
+    **{
+        name + _SHOULD: tuple(method + _SHOULD for method in methods)
+        for name, methods in METHODS.items()
+    },
+}
 
 
 class _ContractTestCase(unittest.TestCase):
@@ -84,7 +90,7 @@ class _ContractTestCase(unittest.TestCase):
         super().__init_subclass__(**kwargs)
         listing = "`python -m modeltest checks`"
         expected = reasons_of(cls, "expected_failures", _EXPECTABLE, listing)
-        skipped = reasons_of(cls, "skips", _IDS, listing)
+        skipped = reasons_of(cls, "skips", METHODS, listing)
         cls._declared = frozenset({*expected, *skipped})
         cls._problem = None
         cls._attempts = []
@@ -92,13 +98,13 @@ class _ContractTestCase(unittest.TestCase):
             return
         attach(cls, SETUP_TEST, judging_method(SET_UP.requirement, cls._find_problem))
         for check in ALL:
-            whole, part = expected.get(check.id), expected.get(check.id + _SHOULD)
+            whole, part = expected.get(check.method), expected.get(check.method + _SHOULD)
             attach_rule(
                 cls,
                 check,
                 partial(cls._judge, check=check, expected=whole or part, must_hold=whole is None),
                 expected=whole or part,
-                skipped=skipped.get(check.id),
+                skipped=skipped.get(check.method),
             )
 
     def _judge(self, check: Check, expected: str | None, *, must_hold: bool) -> str:
@@ -165,7 +171,8 @@ class _ContractTestCase(unittest.TestCase):
     def _note_attempts(self, outcome: Outcome) -> None:
         """Let the class fail at its end for connections to elsewhere that a check saw."""
         cls = type(self)
-        if outcome.attempts and outcome.check.id != _EGRESS and _EGRESS not in cls._declared:
+        egress = BY_NAME[_EGRESS].method
+        if outcome.attempts and outcome.check.id != _EGRESS and egress not in cls._declared:
             if not cls._attempts:
                 cls.addClassCleanup(cls._report_attempts)
             cls._attempts += outcome.attempts
@@ -202,8 +209,9 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
             for the pauses of a busy machine are no silence of the provider's.
         refused_tool_names: names the adapter refuses by a rule of its own.
         accepted_tool_names: names the adapter accepts by a rule of its own.
-        expected_failures: check → reason. One that passes fails. "release/blocked [SHOULD]"
-            expects its SHOULD cases to fail, and no other.
+        expected_failures: check → reason; a check is named by its id or its test method. One
+            that passes fails. "release/blocked [SHOULD]" expects its SHOULD cases to fail, and
+            no other.
         skips: check → reason.
         strict: SHOULD checks fail instead of warning.
         deadline: seconds within which something must happen; an upper limit only, scaled by

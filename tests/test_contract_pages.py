@@ -8,7 +8,7 @@ from pathlib import Path
 from docs import contract_pages, wire_shown
 from docs.on_the_wire import ON_THE_WIRE
 from modeltest.backend import Response, Send
-from modeltest.checks import ALL
+from modeltest.checks import ALL, name_of
 from modeltest.wire import OpenAIChat
 
 LINES = 30
@@ -16,8 +16,8 @@ LINES = 30
 
 
 class TestSnippets(unittest.TestCase):
-    def test_every_check_has_one_and_no_other_id_does(self) -> None:
-        self.assertEqual(sorted(ON_THE_WIRE), sorted(check.id for check in ALL))
+    def test_every_check_has_one_and_nothing_else_does(self) -> None:
+        self.assertEqual(sorted(ON_THE_WIRE), sorted(map(name_of, ALL)))
 
     def test_they_are_short_and_can_stand_on_a_page(self) -> None:
         for id_, snippet in ON_THE_WIRE.items():
@@ -52,21 +52,30 @@ class TestPages(unittest.TestCase):
                 self.assertTrue(self.pages[group].startswith(f"# {group}: "))
 
     def test_a_row_of_the_table_leads_to_each_check(self) -> None:
+        seen = set()
         for check in ALL:
-            with self.subTest(check.id):
-                (label,) = re.findall(rf"\| \[`{check.id}`\]\(#(\S+)\) \| ", self.overview)
-                self.assertIn(f"({label})=\n## {check.id}\n", self.pages[check.group])
+            with self.subTest(name_of(check)):
+                (label,) = re.findall(
+                    rf"\| \[`{check.id}`\]\(#(\S+)\) \| .*"
+                    rf"\| {re.escape(contract_pages.cell(check.requirement))} \|",
+                    self.overview,
+                )
+                heading = contract_pages.heading(check)
+                self.assertIn(f"({label})=\n## {heading}\n", self.pages[check.group])
+                self.assertNotIn(label, seen)
+                seen.add(label)
 
     def test_all_is_said_of_each_check(self) -> None:
         for check in ALL:
-            with self.subTest(check.id):
-                _, said = self.pages[check.group].split(f"\n## {check.id}\n")
+            with self.subTest(name_of(check)):
+                heading = contract_pages.heading(check)
+                _, said = self.pages[check.group].split(f"\n## {heading}\n")
                 said = said.partition("\n## ")[0]
                 for part in (check.method, check.level, check.requirement, check.why, check.fix):
                     self.assertIn(part, said)
                 for need in check.needs:
                     self.assertIn(f"needs `{need.value}`", said)
-                self.assertIn(ON_THE_WIRE[check.id].block, said)
+                self.assertIn(ON_THE_WIRE[name_of(check)].block, said)
 
     def test_the_other_cases_are_named_up_to_six(self) -> None:
         self.assertEqual(contract_pages.also_played(()), [])

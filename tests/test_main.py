@@ -157,13 +157,13 @@ class TestChecks(unittest.TestCase):
     def test_every_check_is_on_a_line_with_id_level_and_requirement(self) -> None:
         status, out = run("checks")
         self.assertEqual(status, 0)
-        lines = {line.split()[0]: line for line in out.splitlines() if line.startswith("  ")}
-        self.assertEqual(list(lines), [check.id for check in ALL])
-        for check in ALL:
-            with self.subTest(check.id):
+        lines = [line for line in out.splitlines() if line.startswith("  ")]
+        self.assertEqual([line.split()[0] for line in lines], [check.id for check in ALL])
+        for check, line in zip(ALL, lines, strict=True):
+            with self.subTest(check.method):
                 needs = f" (needs {', '.join(check.needs)})" if check.needs else ""
                 self.assertRegex(
-                    lines[check.id],
+                    line,
                     rf"\A  {check.id} +{check.level} +{re.escape(check.requirement + needs)}\Z",
                 )
 

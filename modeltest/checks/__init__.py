@@ -1,8 +1,12 @@
 """The clauses of the contract, one module a group.
 
-`ALL` holds every check, in the order of the contract; `BY_NAME` finds one by id or method.
+`ALL` holds every check, in the order of the contract; `BY_NAME` finds one by id or method. A
+clause that is tried from two sides has two checks of one id, each with a method of its own:
+`METHODS` says what an id, or a method, stands for, and `name_of` which of them names one alone.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from types import ModuleType
 
 from modeltest.checks import (
@@ -42,14 +46,29 @@ ALL: tuple[Check, ...] = (
 )
 """Every check, in the order of the contract."""
 
-BY_NAME: dict[str, Check] = {check.id: check for check in ALL} | {
-    check.method: check for check in ALL
+_TIMES = Counter(check.id for check in ALL)
+
+
+def name_of(check: Check) -> str:
+    """Return what names this check alone: its id, or its test method where two share the id."""
+    return check.id if _TIMES[check.id] == 1 else check.method
+
+
+BY_NAME: Mapping[str, Check] = {
+    name: check for check in ALL for name in (name_of(check), check.method)
 }
-"""Every check, by its id and by its test method."""
+"""Every check, by its test method, and by its id where no other check has that."""
+
+METHODS: Mapping[str, tuple[str, ...]] = {
+    **{id_: tuple(check.method for check in ALL if check.id == id_) for id_ in _TIMES},
+    **{check.method: (check.method,) for check in ALL},
+}
+"""What a check may be called, id or test method → the test methods that this means."""
 
 __all__ = [
     "ALL",
     "BY_NAME",
+    "METHODS",
     "Check",
     "Evidence",
     "Failure",
@@ -62,5 +81,6 @@ __all__ = [
     "Subject",
     "Trial",
     "check",
+    "name_of",
     "run",
 ]

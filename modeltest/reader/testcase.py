@@ -29,7 +29,7 @@ CLAUSES: tuple[Clause, ...] = (*WHOLE, *SPELLINGS)
 SETUP_TEST = "test_reader_is_set_up"
 """The one test that fails when the test case itself is not right; all others then skip."""
 
-_IDS = {name: clause.id for clause in CLAUSES for name in (clause.id, clause.method)}
+_METHODS = {name: (clause.method,) for clause in CLAUSES for name in (clause.id, clause.method)}
 
 
 class SSEReaderTestCase(unittest.TestCase):
@@ -76,21 +76,21 @@ class SSEReaderTestCase(unittest.TestCase):
         """
         super().__init_subclass__(**kwargs)
         listing = "modeltest.reader.CLAUSES"
-        expected = reasons_of(cls, "expected_failures", _IDS, listing)
-        skipped = reasons_of(cls, "skips", _IDS, listing)
+        expected = reasons_of(cls, "expected_failures", _METHODS, listing)
+        skipped = reasons_of(cls, "skips", _METHODS, listing)
         cls._found = None
         if abstract:
             return
         given = "The test case gives what is needed: stream_sse, and bodies or wire."
         attach(cls, SETUP_TEST, judging_method(given, lambda case: case._look().problem))
         for clause in CLAUSES:
-            reason = expected.get(clause.id)
+            reason = expected.get(clause.method)
             attach_rule(
                 cls,
                 clause,
                 partial(cls._judge, clause=clause, expected=reason),
                 expected=reason,
-                skipped=skipped.get(clause.id),
+                skipped=skipped.get(clause.method),
             )
 
     def _look(self) -> _Found:

@@ -3,7 +3,7 @@
 import inspect
 import unittest
 
-from modeltest.checks import ALL, BY_NAME, Check, Level, Need, Trial, check
+from modeltest.checks import ALL, BY_NAME, METHODS, Check, Level, Need, Trial, check, name_of
 
 
 class TestMakingOne(unittest.TestCase):
@@ -41,12 +41,19 @@ class TestMakingOne(unittest.TestCase):
 
 
 class TestAll(unittest.TestCase):
-    def test_ids_and_methods_name_one_each(self) -> None:
-        self.assertEqual(len({each.id for each in ALL}), len(ALL))
+    def test_methods_name_one_each(self) -> None:
         self.assertEqual(len({each.method for each in ALL}), len(ALL))
         for each in ALL:
-            self.assertIs(BY_NAME[each.id], each)
             self.assertIs(BY_NAME[each.method], each)
+            self.assertIs(BY_NAME[name_of(each)], each)
+            self.assertEqual(METHODS[each.method], (each.method,))
+
+    def test_an_id_names_all_that_have_it(self) -> None:
+        for each in ALL:
+            alike = tuple(other.method for other in ALL if other.id == each.id)
+            self.assertEqual(METHODS[each.id], alike)
+            self.assertEqual(each.id in BY_NAME, len(alike) == 1)
+            self.assertEqual(name_of(each), each.id if len(alike) == 1 else each.method)
 
     def test_groups_stand_together(self) -> None:
         groups = [each.group for each in ALL]

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 import modeltest
-from modeltest.checks import ALL, Outcome, Status
+from modeltest.checks import ALL, Outcome, Status, name_of
 
 PACKAGES = (
     "openai",
@@ -147,12 +147,12 @@ def table(clients: Sequence[Client]) -> str:
     heads = ["Check", "What must hold", *(client.name for client in clients)]
     rows = [
         [
-            f"`{check.id}`",
+            f"`{name_of(check)}`",
             check.requirement,
-            *(_WORDS[client.outcomes[check.id].status] for client in clients),
+            *(_WORDS[client.outcomes[name_of(check)].status] for client in clients),
         ]
         for check in ALL
-        if not _skipped_by_all(check.id, clients)
+        if not _skipped_by_all(name_of(check), clients)
     ]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in [heads, ["---"] * len(heads), *rows])
 
@@ -179,7 +179,7 @@ def _skipped_by_all(check: str, clients: Sequence[Client]) -> bool:
 
 
 def _unjudged(clients: Sequence[Client]) -> list[str]:
-    names = [f"`{check.id}`" for check in ALL if _skipped_by_all(check.id, clients)]
+    names = [f"`{name}`" for name in map(name_of, ALL) if _skipped_by_all(name, clients)]
     return [_filled(f"Judged for none of them: {', '.join(names)}.")] if names else []
 
 
@@ -211,7 +211,7 @@ def _section(client: Client, clients: Sequence[Client]) -> Iterator[str]:
 
 def _explained(reason: str, outcomes: Sequence[Outcome]) -> str:
     """Return a reason, all that fails for it, and the first failure in full."""
-    names = ", ".join(outcome.check.id for outcome in outcomes)
+    names = ", ".join(name_of(outcome.check) for outcome in outcomes)
     text = shortened(outcomes[0].text)
     explanation = _filled(f"{reason[0].upper()}{reason[1:]}.")
     return f"### {names}\n\n{explanation}\n```text\n{text}\n```\n"

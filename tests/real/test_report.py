@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from modeltest.checks import BY_NAME, Outcome, Status
+from modeltest.checks import ALL, BY_NAME, Outcome, Status, name_of
 from tests.real.page import Client, shortened, table, verdicts
 from tests.real.report import changed
 
@@ -13,8 +13,8 @@ BREAK, CLOSE, REUSE = "release/break", "release/close", "isolation/reuse"
 
 def outcomes(**statuses: Status) -> dict[str, Outcome]:
     """Everything passes, except what is given by method name."""
-    given = {BY_NAME[method].id: status for method, status in statuses.items()}
-    checks = {check.id: check for check in BY_NAME.values()}
+    given = {name_of(BY_NAME[method]): status for method, status in statuses.items()}
+    checks = {name_of(check): check for check in ALL}
     return {name: Outcome(c, given.get(name, Status.PASSED)) for name, c in checks.items()}
 
 
