@@ -8,21 +8,25 @@ from dataclasses import dataclass
 from typing import Any
 
 # Names that every provider takes, whatever its grammar.
-_COMMON = ("get_weather", "a-1", "_x", "a" * 64)
+_COMMON = ("get_weather", "getWeather2", "a-1", "_x", "a" * 64)
 
-# Names that some provider refuses.
-_UNUSUAL = (
-    "",
-    "get weather",
-    "fs/read",
-    "r\u00e9sum\u00e9",
-    "a.b",
-    "1a",
-    "get_weather\n",
-    "get\nweather",
-    "a\u0663",  # an Arabic digit: \d and str.isdigit let it through
-    "\u00e9",  # \w and str.isalnum let it through
-    "$x",
+# Names that some provider refuses, and whoever looks at them sees why.
+_UNUSUAL = ("", "get weather", "fs/read", "r\u00e9sum\u00e9", "a.b", "1a", "$x")
+
+# Names that look like good ones to the tools that Python offers for looking.
+_TRAPS = (
+    "get_weather\n",  # "$" also matches before a line feed at the end, and strip() removes it
+    "get\nweather",  # with re.MULTILINE "^" and "$" match in the middle
+    "get_weather\r",  # strip()
+    "get_weather ",  # strip()
+    "get_weather\0",  # where a C string ends
+    "\u00e9",  # a letter: \w, str.isalnum, str.isalpha, str.isidentifier
+    "caf\u00e9",
+    "a\u0663",  # an Arabic digit: \d, str.isdigit, str.isdecimal, int()
+    "a\u00b2",  # a superscript two: str.isdigit and str.isalnum, but not \d
+    "\uff47et_weather",  # a fullwidth g: the same name as get_weather, to NFKC and to Python
+    "\u017fend",  # a long s: [a-z] with re.IGNORECASE
+    "\u212aelvin",  # the Kelvin sign: [a-z] with re.IGNORECASE, and lower() makes it a k
 )
 
 
@@ -58,13 +62,21 @@ class ToolNameRule:
         return tuple(name for name in _COMMON if self.accepts(name))
 
     @property
+    def traps(self) -> tuple[str, ...]:
+        """Names that the provider refuses, and that careless ways to look at them let through."""
+        return tuple(name for name in _TRAPS if self.pattern and not self.accepts(name))
+
+    @property
     def refused(self) -> tuple[str, ...]:
-        """Names that the provider refuses, and an adapter must refuse before it sends them."""
+        """Other names that the provider refuses, and an adapter before it sends anything."""
         refused = [name for name in _UNUSUAL if not self.accepts(name)]
         if self.limit is not None:
             refused.append("a" * (self.limit + 1))
         return tuple(refused)
 
+
+COMMON_TOOL_NAMES = ToolNameRule("[a-zA-Z0-9_-]+", 64, source="what every provider takes")
+"""What to hold an adapter to whose provider's rule is not known."""
 
 Path = tuple[str, ...]
 """Where something stands in a request: keys, and "*" for each item of a list."""

@@ -1,6 +1,9 @@
 """Tool names: each provider's grammar, and where a request carries them."""
 
+import re
+import unicodedata
 import unittest
+from collections.abc import Callable
 from typing import Any
 
 from modeltest.wire import (
@@ -15,7 +18,7 @@ from modeltest.wire import (
     ToolNameRule,
     WireFormat,
 )
-from modeltest.wire.tools import pluck
+from modeltest.wire.tools import COMMON_TOOL_NAMES, pluck
 from tests.wire.formats import FORMATS
 
 STRICT = ToolNameRule("[a-zA-Z0-9_-]+", 64)
@@ -45,13 +48,46 @@ class TestRule(unittest.TestCase):
             rule = wire.tool_names
             for name in rule.accepted:
                 self.assertTrue(rule.accepts(name), (wire, name))
-            for name in rule.refused:
+            for name in (*rule.refused, *rule.traps):
                 self.assertFalse(rule.accepts(name), (wire, name))
-            self.assertEqual(rule.accepted, ("get_weather", "a-1", "_x", "a" * 64))
+            self.assertFalse({*rule.refused} & {*rule.traps}, wire)
+            self.assertEqual(rule.accepted, ("get_weather", "getWeather2", "a-1", "_x", "a" * 64))
 
-    def test_its_examples_hold_the_traps_of_python(self) -> None:
-        for trap in ("get_weather\n", "get\nweather", "a\u0663", "\u00e9", "", "a" * 65):
-            self.assertIn(trap, STRICT.refused)
+    def test_its_examples_hold_what_anybody_would_refuse(self) -> None:
+        for name in ("", "get weather", "fs/read", "r\u00e9sum\u00e9", "a" * 65):
+            self.assertIn(name, STRICT.refused)
+
+    def test_its_traps_are_let_through_by_careless_looks(self) -> None:
+        looks: dict[str, Callable[[str], object]] = {
+            "match and $": lambda name: re.match(r"^[a-zA-Z0-9_-]{1,64}$", name),
+            "with re.MULTILINE": lambda name: re.search(r"^[a-zA-Z0-9_-]+$", name, re.MULTILINE),
+            "strip": lambda name: re.fullmatch(r"[a-zA-Z0-9_-]+", name.strip()),
+            "the part before a NUL": lambda name: STRICT.accepts(name.partition("\0")[0]),
+            r"\w": lambda name: re.fullmatch(r"[\w-]+", name),
+            r"\d": lambda name: re.fullmatch(r"[a-zA-Z\d_-]+", name),
+            "isalnum": lambda name: name.replace("_", "").replace("-", "").isalnum(),
+            "isidentifier": lambda name: name.isidentifier(),
+            "isdigit": lambda name: all(c.isdigit() or STRICT.accepts(c) for c in name),
+            "IGNORECASE": lambda name: re.fullmatch(r"[a-z0-9_-]+", name, re.IGNORECASE),
+            "lower": lambda name: STRICT.accepts(name.lower()),
+            "NFKC": lambda name: STRICT.accepts(unicodedata.normalize("NFKC", name)),
+        }
+        for name, accepts in looks.items():
+            with self.subTest(name):
+                self.assertTrue([trap for trap in STRICT.traps if accepts(trap)])
+                self.assertTrue(accepts("get_weather"))
+        for trap in STRICT.traps:
+            with self.subTest(ascii(trap)):
+                self.assertTrue([name for name, accepts in looks.items() if accepts(trap)])
+
+    def test_where_there_is_no_rule_there_are_no_traps(self) -> None:
+        self.assertEqual(ToolNameRule(None, None).traps, ())
+        self.assertEqual(ToolNameRule(None, 64).traps, ())
+
+    def test_the_common_rule_is_one_that_every_provider_accepts(self) -> None:
+        for wire, _ in FORMATS:
+            for name in COMMON_TOOL_NAMES.accepted:
+                self.assertTrue(wire.tool_names.accepts(name), (wire, name))
 
 
 class TestProviders(unittest.TestCase):
