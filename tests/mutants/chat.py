@@ -10,6 +10,7 @@ from dataclasses import replace
 from urllib3.exceptions import HTTPError
 
 from docs.examples.anthropic_messages import AnthropicMessagesModel
+from docs.examples.openai_chat_request import chat_request
 from docs.examples.sse import SSEDecoder
 from docs.examples.tool_call import PartialCall
 from modeltest import (
@@ -43,7 +44,10 @@ class Chat:
         turn = self.Turn()
         try:
             with self.session.post(
-                self.url, json={}, headers={"Accept-Encoding": "identity"}, stream=True
+                self.url,
+                data=self.body(request),
+                headers={"Accept-Encoding": "identity"},
+                stream=True,
             ) as response:
                 if response.status_code != 200:
                     raise ModelError(f"HTTP {response.status_code}")
@@ -55,6 +59,9 @@ class Chat:
             if not turn.complete:
                 raise ModelError(str(error)) from error
         yield from turn.end()
+
+    def body(self, request):
+        return chat_request("parrot-1", request)
 
     def payloads(self, response):
         decoder = SSEDecoder()
@@ -642,7 +649,7 @@ class OpenAfterAnErrorEvent(Chat):
 
     def stream(self, request):
         turn = self.Turn()
-        response = self.session.post(self.url, json={}, stream=True)
+        response = self.session.post(self.url, data=self.body(request), stream=True)
         try:
             for data in self.payloads(response):
                 yield from turn.take(data)
@@ -675,7 +682,7 @@ class LeavesTheLastChunk(Chat):
 
     def stream(self, request):
         turn = self.Turn()
-        self.response = self.session.post(self.url, json={}, stream=True)
+        self.response = self.session.post(self.url, data=self.body(request), stream=True)
         for data in self.payloads(self.response):
             yield from turn.take(data)
             if turn.done:

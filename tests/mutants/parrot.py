@@ -23,6 +23,7 @@ from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError
 
 from docs.examples.sse import SSEDecoder
+from docs.examples.tools import OPENAI_CHAT_NAMES, check_tools
 from modeltest import (
     APIError,
     CancelToken,
@@ -71,12 +72,18 @@ class Parrot:
         return response
 
     def payload(self, request: Request) -> dict[str, Any]:
+        check_tools(request, OPENAI_CHAT_NAMES)
         parts = [part for message in request.messages for part in message.parts]
         return {
             "messages": [[message.role, message.text] for message in request.messages],
             "calls": [self.call(part) for part in parts if isinstance(part, ToolUse)],
             "tools": [self.tool(tool.name, tool.parameters) for tool in request.tools],
+            **self.choice(request),
         }
+
+    def choice(self, request: Request) -> dict[str, Any]:
+        choice = request.tool_choice
+        return {"choice": [choice.mode, choice.name]} if choice and request.tools else {}
 
     def call(self, call: ToolUse) -> dict[str, Any]:
         return {"name": call.name, **call.arguments}

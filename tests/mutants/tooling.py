@@ -1,0 +1,420 @@
+"""Adapters with a fault in what they make of tools, tool choices and replayed calls: tools/*.
+
+`Careful` is correct, and has a rule of its own besides: a name must not end with an underscore.
+"""
+
+import json
+import re
+from collections import Counter
+
+from docs.examples.tools import OPENAI_CHAT_NAMES
+from modeltest import ConfigError, ToolResult
+
+from .chat import Chat
+
+ELSEWHERE = "https://api.example.com"
+MODES = ("auto", "none", "required", "tool")
+
+
+class Careful(Chat):
+    """Looks at everything before it sends anything."""
+
+    def body(self, request):
+        self.check(request)
+        return json.dumps(self.payload(request)).encode()
+
+    # Looking
+
+    def check(self, request):
+        for tool in request.tools:
+            self.check_name(tool.name)
+        self.check_unique([tool.name for tool in request.tools])
+        if request.tool_choice is not None:
+            self.check_choice(request.tool_choice, {tool.name for tool in request.tools})
+        for message in request.messages:
+            for call in message.tool_uses:
+                self.check_call(call.name)
+
+    def check_name(self, name):
+        if not self.is_legal(name) or name.endswith("_"):
+            raise ConfigError(f"tool name {name!r}")
+
+    def is_legal(self, name):
+        return re.fullmatch("[a-zA-Z0-9_-]{1,64}", name)
+
+    def check_unique(self, names):
+        for name, times in Counter(names).items():
+            if times > 1:
+                raise ConfigError(f"{times} tools are called {name!r}")
+
+    def check_choice(self, choice, names):
+        if choice.mode not in MODES:
+            raise ConfigError(f"tool choice {choice.mode!r}")
+        if choice.mode in ("required", "tool") and not names:
+            raise ConfigError(f"tool choice {choice.mode!r} without tools")
+        if choice.mode == "tool" and choice.name not in names:
+            raise ConfigError(f"tool choice {choice.name!r} is none of {names}")
+
+    def check_call(self, name):
+        OPENAI_CHAT_NAMES.check(name, "name of an earlier call")
+
+    # Spelling
+
+    def payload(self, request):
+        payload = {"model": "parrot-1", "stream": True, "messages": []}
+        for message in request.messages:
+            payload["messages"] += self.message(message)
+        if request.tools:
+            payload["tools"] = [self.tool(tool) for tool in request.tools]
+        return payload | self.choice(request)
+
+    def message(self, message):
+        spelled = {"role": message.role, "content": message.text}
+        if message.tool_uses:
+            spelled["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": self.call_name(call.name), "arguments": "{}"},
+                }
+                for call in message.tool_uses
+            ]
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        if results:
+            return [
+                {"role": "tool", "tool_call_id": part.id, "content": part.content}
+                for part in results
+            ]
+        return [spelled]
+
+    def call_name(self, name):
+        return name
+
+    def tool(self, tool):
+        function = {"name": self.tool_name(tool.name), "parameters": tool.parameters}
+        return {"type": "function", "function": function}
+
+    def tool_name(self, name):
+        return name
+
+    def choice(self, request):
+        choice = request.tool_choice
+        if choice is None or not request.tools:
+            return {}
+        named = {"type": "function", "function": {"name": self.tool_name(choice.name)}}
+        return {"tool_choice": named if choice.mode == "tool" else choice.mode}
+
+
+class RewritesHistory(Careful):
+    """Correct as well: replayed names are made legal, each always in the same way."""
+
+    def check_call(self, name):
+        pass
+
+    def call_name(self, name):
+        return re.sub("[^a-zA-Z0-9_-]", lambda found: f"_x{ord(found[0]):x}_", name)
+
+
+class NamesEveryWay(Careful):
+    """Correct as well: a choice of one tool sends that one alone."""
+
+    def choice(self, request):
+        choice = super().choice(request)
+        return (
+            {"tool_choice": "required"} if request.tools and "function" in str(choice) else choice
+        )
+
+    def payload(self, request):
+        payload = super().payload(request)
+        if request.tool_choice and request.tool_choice.mode == "tool":
+            payload["tools"] = [
+                tool
+                for tool in payload["tools"]
+                if tool["function"]["name"] == request.tool_choice.name
+            ]
+        return payload
+
+
+# The rule for names, nearly
+
+
+class MatchAndDollar(Careful):
+    def is_legal(self, name):
+        return re.match("^[a-zA-Z0-9_-]{1,64}$", name)
+
+
+class Alphanumeric(Careful):
+    def is_legal(self, name):
+        return name.replace("_", "a").replace("-", "a").isalnum() and len(name) <= 64
+
+
+class WordCharacters(Careful):
+    def is_legal(self, name):
+        return re.fullmatch(r"[\w-]{1,64}", name)
+
+
+class AnyDigit(Careful):
+    def is_legal(self, name):
+        return re.fullmatch(r"[a-zA-Z\d_-]{1,64}", name)
+
+
+class IgnoresCase(Careful):
+    def is_legal(self, name):
+        return re.fullmatch("[a-z0-9_-]{1,64}", name, re.IGNORECASE)
+
+
+class ManyLines(Careful):
+    def is_legal(self, name):
+        return re.search("^[a-zA-Z0-9_-]{1,64}$", name, re.MULTILINE) and " " not in name.strip()
+
+
+class Strips(Careful):
+    def is_legal(self, name):
+        return super().is_legal(name.strip())
+
+
+class LimitOffByOne(Careful):
+    def is_legal(self, name):
+        return re.fullmatch("[a-zA-Z0-9_-]{1,65}", name)
+
+
+class LimitBelow(Careful):
+    def is_legal(self, name):
+        return re.fullmatch("[a-zA-Z0-9_-]{1,63}", name)
+
+
+class EmptyIsLegal(Careful):
+    def is_legal(self, name):
+        return re.fullmatch("[a-zA-Z0-9_-]{0,64}", name)
+
+
+class LettersFirst(Careful):
+    def is_legal(self, name):
+        return re.fullmatch("[a-zA-Z][a-zA-Z0-9_-]{0,63}", name)
+
+
+class FirstToolOnly(Careful):
+    """Looks at the first tool, and takes the others to be like it."""
+
+    def check_name(self, name):
+        if not self.looked:
+            super().check_name(name)
+        self.looked = True
+
+    def check(self, request):
+        self.looked = False
+        super().check(request)
+
+
+# What else is to be refused
+
+
+class ChecksNothing(Careful):
+    def check(self, request):
+        pass
+
+
+class ChecksAfterSending(Careful):
+    """Looks at the tools while it waits for the answer."""
+
+    def body(self, request):
+        return json.dumps(self.payload(request)).encode()
+
+    def stream(self, request):
+        for event in super().stream(request):
+            self.check(request)
+            yield event
+
+
+class KeepsDuplicates(Careful):
+    def check_unique(self, names):
+        pass
+
+
+class MergesDuplicates(Careful):
+    """The last tool of a name wins, without a word."""
+
+    def check_unique(self, names):
+        pass
+
+    def payload(self, request):
+        payload = super().payload(request)
+        if "tools" in payload:
+            payload["tools"] = list({t["function"]["name"]: t for t in payload["tools"]}.values())
+        return payload
+
+
+class UndeclaredChoice(Careful):
+    def check_choice(self, choice, names):
+        if choice.mode != "tool":
+            super().check_choice(choice, names)
+
+
+class NamelessChoice(Careful):
+    def check_choice(self, choice, names):
+        if choice.name or choice.mode != "tool" or not names:
+            super().check_choice(choice, names)
+
+
+class AnyMode(Careful):
+    def check_choice(self, choice, names):
+        if choice.mode in MODES:
+            super().check_choice(choice, names)
+
+
+class ChoiceDroppedWithoutTools(Careful):
+    """Asked to call a tool of none, it asks for an ordinary answer."""
+
+    def check_choice(self, choice, names):
+        if names:
+            super().check_choice(choice, names)
+
+
+class RaisesValueError(Careful):
+    def check(self, request):
+        try:
+            super().check(request)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+
+
+class SaysNothing(Careful):
+    def check_name(self, name):
+        try:
+            super().check_name(name)
+        except ConfigError:
+            raise ConfigError("a tool has a name that the provider does not take") from None
+
+
+class NoRuleOfItsOwn(Careful):
+    def check_name(self, name):
+        if not self.is_legal(name):
+            raise ConfigError(f"tool name {name!r}")
+
+
+class RefusesItsOwn(Careful):
+    """The rule of its own is too strict."""
+
+    def check_name(self, name):
+        super().check_name(name)
+        if "_2" in name:
+            raise ConfigError(f"tool name {name!r}")
+
+
+# What is sent
+
+
+class SanitisesNames(Careful):
+    """Makes a good name of a bad one, without a word: the model calls what nobody declared."""
+
+    def check_name(self, name):
+        pass
+
+    def tool_name(self, name):
+        return re.sub("[^a-zA-Z0-9_-]", "_", name)[:64] or "tool"
+
+
+class LowersNames(Careful):
+    def tool_name(self, name):
+        return name.lower()
+
+
+class ChoiceWithoutTools(Careful):
+    """The provider answers 400 to a choice without tools, even to "none"."""
+
+    def choice(self, request):
+        choice = request.tool_choice
+        return (
+            {"tool_choice": choice.mode}
+            if choice and not request.tools
+            else super().choice(request)
+        )
+
+
+class RefusesChoiceWithoutTools(Careful):
+    def check_choice(self, choice, names):
+        super().check_choice(choice, names)
+        if not names:
+            raise ConfigError(f"tool choice {choice.mode!r} without tools")
+
+
+class DropsTheChoice(Careful):
+    def choice(self, request):
+        return {}
+
+
+class RequiresAny(Careful):
+    """Asked for one tool, it asks for any."""
+
+    def choice(self, request):
+        choice = super().choice(request)
+        return {"tool_choice": "required"} if "function" in str(choice) else choice
+
+
+class DropsTools(Careful):
+    def payload(self, request):
+        payload = super().payload(request)
+        return {name: value for name, value in payload.items() if not name.startswith("tool")}
+
+
+class SendsTwice(Careful):
+    """Asks how long the prompt is, with all of it, before it asks the question."""
+
+    def stream(self, request):
+        self.session.post(self.url, data=self.body(request)).close()
+        yield from super().stream(request)
+
+
+class SendsElsewhere(Careful):
+    """Has the provider's address written down, and uses it."""
+
+    def __init__(self, base_url, session):
+        super().__init__(ELSEWHERE, session)
+
+
+class SendsUncheckedElsewhere(SendsElsewhere):
+    def check(self, request):
+        pass
+
+
+class ChecksAfterSendingElsewhere(SendsElsewhere):
+    """What the provider says to it, or that it says nothing, comes after the look at the tools."""
+
+    def body(self, request):
+        return json.dumps(self.payload(request)).encode()
+
+    def stream(self, request):
+        try:
+            yield from super().stream(request)
+        finally:
+            self.check(request)
+
+
+# What was called before
+
+
+class HistoryAsItIs(Careful):
+    def check_call(self, name):
+        pass
+
+
+class HistoryNumbered(HistoryAsItIs):
+    """Gives every call a name of its own: the same tool has two."""
+
+    def call_name(self, name):
+        self.number = getattr(self, "number", 0) + 1
+        return name if self.is_legal(name) else f"tool_{self.number}"
+
+
+class HistoryInOneName(HistoryAsItIs):
+    """Every bad name becomes the same."""
+
+    def call_name(self, name):
+        return name if self.is_legal(name) else "unknown_tool"
+
+
+class HistoryShortened(HistoryAsItIs):
+    """Takes care of the length of replayed names, and of nothing else."""
+
+    def call_name(self, name):
+        return name[:64].lstrip("$")
