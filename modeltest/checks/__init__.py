@@ -19,6 +19,7 @@ from modeltest.checks import (
     framing,
     isolation,
     release,
+    tools,
     truncation,
 )
 from modeltest.checks.check import Check, Level, Need, check
@@ -42,6 +43,7 @@ ALL: tuple[Check, ...] = (
     *_checks_of(framing),
     *_checks_of(faults),
     *_checks_of(credentials),
+    *_checks_of(tools),
     *_checks_of(isolation),
 )
 """Every check, in the order of the contract."""

@@ -10,6 +10,7 @@ import responses
 
 from modeltest.backend import Response, Send
 from modeltest.checks.case import Case
+from modeltest.checks.elsewhere import in_place
 from modeltest.consumer import Log
 from modeltest.transports import RequestsTransport
 
@@ -42,7 +43,7 @@ def _in_process(case: Case, content_type: str) -> Iterator[ReadBody]:
     def answer(request: object) -> tuple[int, dict[str, str], bytes]:  # noqa: ARG001
         return 200, {}, body
 
-    with responses.RequestsMock(assert_all_requests_are_fired=False) as mock:
+    with in_place(responses.RequestsMock(assert_all_requests_are_fired=False)) as mock:
         mock.add_passthru(re.compile(""))  # another thread's requests are none of ours
         for method in (responses.POST, responses.GET):
             mock.add_callback(method, url, answer, content_type=content_type)

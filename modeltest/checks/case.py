@@ -254,6 +254,11 @@ class Case:
         first = [exchange.summary for exchange in self.backend.exchanges[:2]]
         return Evidence("request", "\n".join(first) or "none")
 
+    @property
+    def bystanders(self) -> frozenset[threading.Thread]:
+        """The threads that were there before the case began, and are not the kit's."""
+        return frozenset(self._threads)
+
     def started_threads(self) -> list[str]:
         """Describe the live threads that the adapter started in this case."""
         lines = []

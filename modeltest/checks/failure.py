@@ -14,10 +14,17 @@ LABEL_WIDTH = 9
 
 @dataclass(frozen=True)
 class Evidence:
-    """One labelled finding, such as ("server", "sent 2 events; the client has not left")."""
+    """One labelled finding, such as ("server", "sent 2 events; the client has not left").
+
+    Attributes:
+        label: what it is about; nine characters at most.
+        text: the finding.
+        always: it is shown of every case that fails, also of those that are else only named.
+    """
 
     label: str
     text: str
+    always: bool = False
 
     def __str__(self) -> str:
         # Not splitlines(): U+2028 and the like are text.
@@ -60,6 +67,12 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
 
     def __str__(self) -> str:
         return "\n".join([self.statement, *map(str, self.evidence)])
+
+    @property
+    def in_short(self) -> str:
+        """The statement and what is `always` shown; empty if nothing is."""
+        kept = [str(evidence) for evidence in self.evidence if evidence.always]
+        return "\n".join([self.statement, *kept]) if kept else ""
 
     @property
     def with_fix(self) -> str:
@@ -116,7 +129,9 @@ def report(
     if len(texts) > 1:
         lines = [f"{rule}: {len(texts)} of {tried} cases fail."]
         lines += [f"- {text}" for text in texts[:_SHOWN]]
-    names = [name for name, _ in broken[_SHOWN:]]
+    rest = [(name, failure.in_short) for name, failure in broken[_SHOWN:]]
+    lines += [f"- {name}: {text}" for name, text in rest if text]
+    names = [name for name, text in rest if not text]
     if names:
         others = f"; and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
         lines.append(f"- and {len(names)} more: {'; '.join(names[:_NAMED])}{others}")

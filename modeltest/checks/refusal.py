@@ -94,8 +94,8 @@ def _expect_known(
     if not isinstance(error, refusals(case)):
         raise Failure(
             f"{what} made the adapter raise, after {count(len(log.events), 'event')}, "
-            f"{shown(error)}; expected {_names(case.subject.model_error)}, which is what an agent "
-            "loop catches.",
+            f"{shown(error)}; expected {names_of(case.subject.model_error)}, which is what an "
+            "agent loop catches.",
             (*evidence, Evidence("raised", "\n".join(log.raised_at))),
         )
 
@@ -107,6 +107,7 @@ def refusals(case: Case) -> tuple[type[BaseException], ...]:
     return (*own, ModelError, ProtocolError)
 
 
-def _names(types: type[BaseException] | tuple[type[BaseException], ...]) -> str:
+def names_of(types: type[BaseException] | tuple[type[BaseException], ...]) -> str:
+    """Return the names of error types: "ModelError or ProtocolError"."""
     given = types if isinstance(types, tuple) else (types,)
     return " or ".join(error.__name__ for error in given)

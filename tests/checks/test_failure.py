@@ -3,7 +3,7 @@
 import unittest
 
 from modeltest.checks import Evidence, Failure
-from modeltest.checks.failure import count, size
+from modeltest.checks.failure import count, report, size
 
 
 class TestEvidence(unittest.TestCase):
@@ -53,6 +53,26 @@ class TestFailure(unittest.TestCase):
         failure = Failure("it broke.", (Evidence("server", "left"),))
         more = failure.with_evidence((Evidence("server", "has left since"),))
         self.assertEqual(more.evidence, failure.evidence)
+
+
+class TestReport(unittest.TestCase):
+    def test_cases_after_the_third_are_named(self) -> None:
+        broken = [(name, Failure("no.", (Evidence("server", "left"),))) for name in "abcde"]
+        self.assertEqual(
+            report("x/y", "mend it", broken, 9),
+            "x/y: 5 of 9 cases fail.\n"
+            "- a: no.\n  server   left\n- b: no.\n  server   left\n- c: no.\n  server   left\n"
+            "- and 2 more: d; e\n  fix      mend it",
+        )
+
+    def test_what_is_always_shown_is_shown_of_these_too(self) -> None:
+        shown = (Evidence("request", "GET /", always=True), Evidence("server", "left"))
+        broken = [(name, Failure("no.", shown if name == "e" else ())) for name in "abcdef"]
+        self.assertEqual(
+            report("x/y", "mend it", broken, 9),
+            "x/y: 6 of 9 cases fail.\n- a: no.\n- b: no.\n- c: no.\n"
+            "- e: no.\n  request  GET /\n- and 2 more: d; f\n  fix      mend it",
+        )
 
 
 class TestWords(unittest.TestCase):

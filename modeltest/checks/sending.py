@@ -1,0 +1,147 @@
+"""What an adapter sends for a request: to the backend, or elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from modeltest.backend import Exchange, shown_target
+from modeltest.checks.case import Case, ending, shown
+from modeltest.checks.elsewhere import Caught, caught_elsewhere
+from modeltest.checks.failure import Evidence, Failure, count, refused
+from modeltest.checks.trial import Trial
+from modeltest.consumer import Log
+from modeltest.contract import Request
+from modeltest.transports import Attempt
+
+_SHOWN, _BYTES = 2, 600
+"""Requests that a failure shows, and how much of the body of each."""
+
+
+@dataclass(frozen=True)
+class Sending:
+    """A turn that was read, and what was sent for it.
+
+    Attributes:
+        request: what the adapter was asked to send.
+        log: the turn.
+        exchanges: the requests that reached the backend.
+        malformed: what reached it and was no request.
+        caught: requests to other machines that were caught.
+        attempts: other connections to elsewhere, which were refused.
+    """
+
+    request: Request
+    log: Log
+    exchanges: Sequence[Exchange]
+    malformed: Sequence[str]
+    caught: Sequence[Caught]
+    attempts: Sequence[Attempt]
+
+    @property
+    def number(self) -> int:
+        """How many requests were sent, wherever they went."""
+        return len(self.exchanges) + len(self.malformed) + len(self.strays)
+
+    @property
+    def strays(self) -> list[Caught]:
+        """The requests to elsewhere that carry the question; others are none of this request."""
+        texts = [message.text.encode() for message in self.request.messages if message.text]
+        return [one for one in self.caught if any(text in one.body for text in texts)]
+
+    @property
+    def bodies(self) -> list[bytes]:
+        """What was sent for the request, wherever it went."""
+        return [*(one.body for one in self.exchanges), *(one.body for one in self.strays)]
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """The requests, and what was refused; without headers, which say nothing of tools."""
+        sent = [
+            *((one.method, shown_target(one.path), one.body) for one in self.exchanges),
+            *((one.method, one.url, one.body) for one in self.caught),
+        ]
+        lines = [line for one in sent[:_SHOWN] for line in _lines(*one)]
+        request = Evidence("request", "\n".join(lines) or "none", always=True)
+        return (request, refused(self.attempts)) if self.attempts else (request,)
+
+    def expect_one(self) -> Exchange:
+        """Expect exactly one request, at the backend; return it.
+
+        Raises:
+            Failure: with what was sent.
+        """
+        got = f"the adapter's turn: {ending(self.log)}"
+        if self.log.error is not None:
+            got = f"the adapter raised {shown(self.log.error)}"
+        if len(self.exchanges) == 1:
+            return self.exchanges[0]
+        if self.exchanges:
+            raise Failure(
+                f"sent in {count(self.number, 'request')}; expected exactly one.", self.evidence
+            )
+        if self.caught or self.attempts:
+            raise Failure(
+                f"sent elsewhere; expected one request to base_url; {got}.",
+                self.evidence,
+                fix="build every URL from base_url",
+            )
+        raise Failure(f"not sent; expected exactly one request; {got}.", self.evidence)
+
+
+def send(trial: Trial, case: Case, request: Request) -> Sending:
+    """Let the adapter stream `request`, and return all that it sent for it."""
+    before = len(trial.egress.attempts)
+    with caught_elsewhere(case) as caught:
+        log = case.read(request=request)
+        case.let_threads_rest()  # one of them may be about to send
+    return Sending(
+        request,
+        log,
+        tuple(case.backend.exchanges),
+        tuple(case.backend.malformed),
+        tuple(caught),
+        tuple(trial.egress.attempts[before:]),
+    )
+
+
+def parsed(body: bytes) -> Any:
+    """Return the JSON value of a request's body; None if it is no JSON."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value: strings, and the names of members."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from value
+        yield from _texts(value.values())
+    elif isinstance(value, Sequence):
+        yield from _texts(value)
+
+
+def members(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the name and value of every member of every object in a JSON value."""
+    if isinstance(value, Mapping):
+        yield from value.items()
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from members(item)
+
+
+def _texts(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
+        yield from texts_in(value)
+
+
+def _lines(method: str, target: str, body: bytes) -> list[str]:
+    text = body[:_BYTES].decode("utf-8", "backslashreplace")
+    more = f"… ({len(body)} bytes)" if len(body) > _BYTES else ""
+    return [f"{method} {target}", *([f"{text}{more}"] if text else [])]

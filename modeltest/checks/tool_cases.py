@@ -1,0 +1,110 @@
+"""Requests with tools, tool choices and replayed calls: good ones, and what is to be refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from modeltest.checks.subject import Subject
+from modeltest.contract import (
+    Message,
+    Request,
+    Tool,
+    ToolChoice,
+    ToolResult,
+    ToolUse,
+    user,
+)
+from modeltest.wire import ToolNameRule
+from modeltest.wire.tools import COMMON_TOOL_NAMES
+
+WEATHER, TIME = "get_weather", "get_time"
+"""Two tools that every provider takes."""
+
+CALLED = ("$READFILE", "read file", "$READFILE")
+"""What a model has called in an earlier turn: no tool has such a name."""
+
+_ANY_LENGTH = 40
+"""Characters of a name that are shown."""
+
+
+def rule_of(subject: Subject) -> ToolNameRule:
+    """Return the provider's rule for tool names, or one that every provider's includes."""
+    return COMMON_TOOL_NAMES if subject.wire is None else subject.wire.tool_names
+
+
+def request_for(*names: str, choice: ToolChoice | None = None) -> Request:
+    """Return a request that declares tools of these names."""
+    tools = tuple(Tool(name, f"Tool number {n}.") for n, name in enumerate(names, 1))
+    return Request((user("What is the weather in Oslo?"),), tools, choice)
+
+
+def bad_names(subject: Subject, names: Sequence[str]) -> dict[str, Request]:
+    """Return a request for each of `names`, beside a good one, but for those the author accepts."""
+    return {
+        named(name): request_for(WEATHER, name)
+        for name in names
+        if name not in subject.accepted_tool_names
+    }
+
+
+def bad_choices(subject: Subject) -> Iterator[tuple[str, Request]]:
+    """Yield requests with two tools of one name, and with a choice that cannot be made."""
+    yield "two tools of one name", request_for(WEATHER, TIME, WEATHER)
+    unknown = ToolChoice("sometimes")
+    yield "tool choice of an unknown mode, 'sometimes'", request_for(WEATHER, choice=unknown)
+    yield "tool choice 'required' without tools", request_for(choice=ToolChoice("required"))
+    yield "tool choice 'tool' without tools", request_for(choice=ToolChoice("tool", WEATHER))
+    yield "tool choice 'tool' without a name", request_for(WEATHER, choice=ToolChoice("tool"))
+    undeclared = request_for(WEATHER, choice=ToolChoice("tool", TIME))
+    yield f"tool choice of a tool that is not declared, {TIME!r}", undeclared
+    modes = modes_of(subject)
+    if "required" not in modes:
+        # One tool alone, required, says "tool" as well: then either is right.
+        for choice in (ToolChoice("required"), ToolChoice("tool", WEATHER)):
+            if choice.mode not in modes:
+                name = f"tool choice {choice.mode!r}, which {subject.wire.name} cannot express"
+                yield name, request_for(WEATHER, TIME, choice=choice)
+
+
+def good_names(subject: Subject) -> dict[str, Request]:
+    """Return a request for each name that every provider takes, and one for all of them."""
+    names = [name for name in rule_of(subject).accepted if name not in subject.refused_tool_names]
+    each = {named(name): request_for(name) for name in names}
+    return {**each, "all these tools together": request_for(*names)}
+
+
+def good_choices(subject: Subject) -> Iterator[tuple[str, Request]]:
+    """Yield requests with a choice that can be made, with and without tools."""
+    for mode in ("auto", "none"):
+        yield f"tool choice {mode!r} without tools", request_for(choice=ToolChoice(mode))
+    for choice in map(ToolChoice, ("auto", "none", "required")):
+        if choice.mode in modes_of(subject):
+            yield f"tool choice {choice.mode!r}", request_for(WEATHER, TIME, choice=choice)
+    if "tool" in modes_of(subject):
+        one = ToolChoice("tool", TIME)
+        yield f"tool choice of one tool, {TIME!r}", request_for(WEATHER, TIME, choice=one)
+
+
+def with_history() -> Request:
+    """Return a request whose earlier turn called tools that there are not."""
+    ids = [f"call_{number}" for number in range(len(CALLED))]
+    calls = tuple(ToolUse(id_, name, {}) for id_, name in zip(ids, CALLED, strict=True))
+    results = tuple(ToolResult(id_, "there is no such tool") for id_ in ids)
+    asked = request_for(WEATHER)
+    history = (*asked.messages, Message("assistant", calls), Message("tool", results))
+    return replace(asked, messages=(*history, user("Try again.")))
+
+
+def modes_of(subject: Subject) -> frozenset[str]:
+    """Return the modes of a choice that the provider's requests can express."""
+    if subject.wire is None:
+        return frozenset({"auto", "none", "required", "tool"})
+    return frozenset(subject.wire.tool_choices)
+
+
+def named(name: str) -> str:
+    """Return "tool name 'get weather'", in ASCII, a long name shortened."""
+    if len(name) > _ANY_LENGTH:
+        return f"tool name {name[:3]!a}… ({len(name)} characters)"
+    return f"tool name {name!a}"

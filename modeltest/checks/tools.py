@@ -1,0 +1,320 @@
+"""tools: a bad setup is refused before anything is sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from modeltest.backend import Exchange, Response
+from modeltest.checks.case import carried_by, shown, text_of
+from modeltest.checks.check import Level, Need, check
+from modeltest.checks.failure import Evidence, Failure, Skip, count
+from modeltest.checks.refusal import names_of
+from modeltest.checks.scripts import ended_cleanly, sent
+from modeltest.checks.sending import Sending, members, parsed, send, texts_in
+from modeltest.checks.tool_cases import (
+    CALLED,
+    bad_choices,
+    bad_names,
+    good_choices,
+    good_names,
+    named,
+    request_for,
+    rule_of,
+    with_history,
+)
+from modeltest.checks.trial import Trial
+from modeltest.checks.turns import answer
+from modeltest.contract import Finish, FinishReason, Request, TextDelta
+from modeltest.wire import WireFormat
+
+LOOK_BEFORE_SENDING = (
+    "before the request is made, look at every tool's name (re.fullmatch, in ASCII: "
+    "[a-zA-Z0-9_-]{1,64}, or what the provider takes), at whether two are the same, and at whether "
+    "the choice names one of them; raise ConfigError, or what the test case calls config_error. If "
+    "the provider takes other names, set `wire`, or list them in accepted_tool_names"
+)
+SEND_AS_IT_IS = (
+    "send every tool under its own name, and the choice with it; leave the choice out where there "
+    "are no tools; refuse nothing that the provider takes"
+)
+_CHOICES = {"toolchoice", "toolconfig", "functioncall", "functioncallingconfig"}
+"""Members of a request that say how to choose, whoever the provider is: without "_", in small
+letters."""
+_OTHER_TYPE = "raise {} for it, or set config_error to what the adapter raises"
+_QUOTED = 20
+"""Characters of a name that an error has to quote: a longer one may be shortened."""
+
+
+@check("tools/config", "test_bad_tool_config_is_refused", fix=LOOK_BEFORE_SENDING)
+def bad_tool_config_is_refused(trial: Trial) -> None:
+    """A bad tool name, a name that comes twice or an impossible choice is refused unsent.
+
+    The provider's 400 comes late, says little and differs from one to the next; some take a
+    doubled name, and the agent loop cannot tell which of the two is called.
+    """
+    names = bad_names(trial.subject, rule_of(trial.subject).refused)
+    for name, request in {**names, **dict(bad_choices(trial.subject))}.items():
+        _try_refused(trial, name, request)
+
+
+@check("tools/accepted", "test_good_tool_config_is_sent", fix=SEND_AS_IT_IS)
+def good_tool_config_is_sent(trial: Trial) -> None:
+    """A good tool config is sent once: every name unchanged, and no choice without tools.
+
+    A name that was changed on its way comes back in the call, and no tool has it. A choice
+    without tools is a 400.
+    """
+    cases = {**good_names(trial.subject), **dict(good_choices(trial.subject))}
+    for name, request in cases.items():
+        _try_accepted(trial, name, request)
+
+
+@check(
+    "tools/names",
+    "test_refused_tool_names",
+    needs=(Need.REFUSED_TOOL_NAMES,),
+    fix="look at the name before the request is made, and raise a ConfigError whose text has the "
+    "name in it",
+)
+def refused_tool_names_are_refused(trial: Trial) -> None:
+    """A name that the adapter's own rule refuses is refused unsent, and the error quotes it.
+
+    Tools come from plug-ins and servers by the dozen: whoever reads the error has to see which
+    one it was.
+    """
+    for name in trial.subject.refused_tool_names:
+        _try_refused(trial, named(name), request_for(name), quoted=name)
+
+
+@check(
+    "tools/names",
+    "test_accepted_tool_names",
+    needs=(Need.ACCEPTED_TOOL_NAMES,),
+    fix=SEND_AS_IT_IS,
+)
+def accepted_tool_names_are_sent(trial: Trial) -> None:
+    """A name that the adapter's own rule accepts is sent once and unchanged.
+
+    A rule that is stricter than it says keeps tools out that worked before.
+    """
+    for name in trial.subject.accepted_tool_names:
+        _try_accepted(trial, named(name), request_for(name))
+
+
+@check(
+    "tools/traps",
+    "test_tool_name_traps",
+    fix="match with re.fullmatch and a class of characters that is spelled out, [a-zA-Z0-9_-]: "
+    "`$` lets a line feed pass at the end; \\w, \\d, str.isalnum() and re.IGNORECASE let the "
+    "letters and digits of other scripts pass",
+)
+def tool_name_traps(trial: Trial) -> None:
+    """A name that only looks right to a careless pattern is refused before anything is sent.
+
+    Python's "$" and its word characters let through what no provider takes: the check is there,
+    passes its own tests, and the request fails all the same.
+    """
+    traps = rule_of(trial.subject).traps
+    if not traps:
+        raise Skip(f"{trial.subject.wire.name} has no rule for the characters of a tool's name")
+    for name, request in bad_names(trial.subject, traps).items():
+        _try_refused(trial, name, request)
+
+
+@check(
+    "tools/history",
+    "test_names_in_history_are_legal",
+    Level.SHOULD,
+    fix="look at the names of earlier calls too: raise ConfigError, or replace what is illegal in "
+    "each, the same name always by the same, in the call and in its result",
+)
+def names_in_history_are_legal(trial: Trial) -> None:
+    """A replayed call with an illegal name is refused, or rewritten, always in the same way.
+
+    Models make names up, such as `$READFILE`. Sent back as it is, one of them makes this request
+    and every later one of the conversation fail.
+    """
+    rule = rule_of(trial.subject)
+    if any(map(rule.accepts, CALLED)):
+        raise Skip(f"{trial.subject.wire.name} has no rule for the characters of a tool's name")
+    with trial.case("", _whole_answer(trial)) as case:
+        sending = send(trial, case, with_history())
+        if not sending.number:
+            _expect_config_error(trial, sending)
+        for data in sending.bodies:
+            _expect_legal_calls(trial, sending, data)
+
+
+def _whole_answer(trial: Trial) -> Response:
+    """Return an answer that gives no adapter a reason to ask again."""
+    wire = trial.subject.wire
+    if wire is None:
+        return ended_cleanly(sent(trial, range(2)))
+    return answer(trial, wire.spell(TextDelta("Sunny."), Finish(FinishReason.STOP)))
+
+
+# Refused
+
+
+def _try_refused(trial: Trial, name: str, request: Request, quoted: str = "") -> None:
+    """Expect an error of the configuration and no request, and what is `quoted` in its text."""
+    with trial.case(name, _whole_answer(trial)) as case:
+        sending = send(trial, case, request)
+        error = _expect_config_error(trial, sending)
+        if not _quotes(error, quoted):
+            raise Failure(
+                f"refused, but the error does not quote the name: {shown(error)}; expected "
+                f"{quoted[:_QUOTED]!a} in it.",
+                sending.evidence,
+            )
+
+
+def _expect_config_error(trial: Trial, sending: Sending) -> BaseException:
+    error, wanted = sending.log.error, names_of(trial.subject.config_error)
+    known = isinstance(error, trial.subject.config_error)
+    if error is not None and known and not sending.number:
+        return error
+    raised = "raised nothing" if error is None else f"raised {shown(error)}"
+    if sending.number:
+        where = " elsewhere" if sending.strays else ""
+        order = ", and then the adapter" if known else ", and the adapter"
+        happened = f"sent{where}: {count(sending.number, 'request')}{order} {raised}"
+    elif _was_sent(sending):
+        happened = f"sent elsewhere, which was prevented, and the adapter {raised}"
+    else:
+        happened = f"nothing was sent, and the adapter {raised}"
+    places = [Evidence("raised", "\n".join(sending.log.raised_at))] if error is not None else []
+    raise Failure(
+        f"{happened}; expected {wanted} and no request.",
+        (*sending.evidence, *places),
+        fix="" if error is None or known or _was_sent(sending) else _OTHER_TYPE.format(wanted),
+    )
+
+
+def _was_sent(sending: Sending) -> bool:
+    """Tell whether anything was sent, or would have been."""
+    return bool(sending.number or sending.attempts or sending.caught)
+
+
+def _quotes(error: BaseException, name: str) -> bool:
+    said, part = f"{text_of(error)} {carried_by(error)}", name[:_QUOTED]
+    spellings = (part, repr(part)[1:-1], ascii(part)[1:-1], json.dumps(part)[1:-1])
+    return any(spelling in said for spelling in spellings)
+
+
+# Accepted
+
+
+def _try_accepted(trial: Trial, name: str, request: Request) -> None:
+    """Expect exactly one request, which says of the tools and the choice what was asked."""
+    with trial.case(name, _whole_answer(trial)) as case:
+        sending = send(trial, case, request)
+        exchange = sending.expect_one()
+        wire, body = trial.subject.wire, parsed(exchange.body)
+        if wire is not None and wire.tool_name_paths:
+            _expect_tools(sending, wire.sent_tool_names(body))
+        else:
+            _expect_names(sending, exchange, body)
+        if wire is not None and wire.tool_choice_paths:
+            _expect_choice(sending, wire, body)
+        elif not request.tools:
+            _expect_no_choice(sending, (v for k, v in members(body) if _bare(k) in _CHOICES))
+
+
+def _expect_tools(sending: Sending, got: tuple[str, ...]) -> None:
+    """Expect all names in order; those that cannot be chosen may be left out."""
+    wanted = tuple(tool.name for tool in sending.request.tools)
+    if got not in (wanted, _needed(sending.request)):
+        raise Failure(
+            f"expected {_list(wanted)} in the request, got {_list(got)}.", sending.evidence
+        )
+
+
+def _expect_names(sending: Sending, exchange: Exchange, body: Any) -> None:
+    """Expect each name somewhere in a request whose shape is not known."""
+    for name in _needed(sending.request):
+        if not _is_in(name, exchange.body, body):
+            raise Failure(f"expected {name!a} in the request; it is not there.", sending.evidence)
+
+
+def _expect_choice(sending: Sending, wire: WireFormat, body: Any) -> None:
+    """Expect the choice in the request where leaving it out would change what was asked."""
+    said = [choice for choice in wire.sent_tool_choices(body) if choice]
+    names = wire.sent_tool_names(body)
+    mode, chosen = _choice_of(sending.request)
+    if not sending.request.tools:
+        _expect_no_choice(sending, said)
+    elif mode in ("required", "tool") or (mode == "none" and names):
+        if not said:
+            raise Failure(
+                f"the tool choice {mode!r} is not in the request: it asks for something else.",
+                sending.evidence,
+            )
+        if mode == "tool" and names != (chosen,) and chosen not in texts_in(said):
+            raise Failure(
+                f"expected {chosen!r} in the tool choice, got {json.dumps(said[0])}.",
+                sending.evidence,
+            )
+
+
+def _expect_no_choice(sending: Sending, said: Iterable[Any]) -> None:
+    for choice in said:
+        if choice:
+            raise Failure(
+                f"a tool choice was sent without tools: {json.dumps(choice)}; expected none.",
+                sending.evidence,
+            )
+
+
+def _choice_of(request: Request) -> tuple[str, str]:
+    choice = request.tool_choice
+    return ("", "") if choice is None else (choice.mode, choice.name)
+
+
+def _needed(request: Request) -> tuple[str, ...]:
+    """Return the names of the tools that the model can call by the request's choice."""
+    mode, chosen = _choice_of(request)
+    declared = tuple(tool.name for tool in request.tools)
+    return {"none": (), "tool": (chosen,)}.get(mode, declared)
+
+
+def _is_in(name: str, data: bytes, parsed: Any) -> bool:
+    """Tell whether a request has a name as a text of its JSON, or anywhere if it is no JSON."""
+    return name.encode() in data if parsed is None else name in texts_in(parsed)
+
+
+def _bare(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(map(ascii, names)) or "no tool"
+
+
+# Replayed
+
+
+def _expect_legal_calls(trial: Trial, sending: Sending, data: bytes) -> None:
+    body, wire, rule = parsed(data), trial.subject.wire, rule_of(trial.subject)
+    got = () if wire is None else tuple(map(str, wire.sent_call_names(body)))
+    unchanged = [name for name in CALLED if _is_in(name, data, body)]
+    illegal = dict.fromkeys([*unchanged, *(name for name in got if not rule.accepts(name))])
+    if illegal:
+        raise Failure(
+            f"sent as names of earlier calls, though they are illegal: {_list(illegal)}; expected "
+            f"a refusal ({names_of(trial.subject.config_error)}), or legal names.",
+            sending.evidence,
+        )
+    if len(got) == len(CALLED) and _pattern(got) != _pattern(CALLED):
+        raise Failure(
+            "the names of earlier calls were rewritten, but not each name always as the same: "
+            f"{_list(CALLED)} became {_list(got)}.",
+            sending.evidence,
+        )
+
+
+def _pattern(names: tuple[str, ...]) -> list[int]:
+    """Return which of `names` are the same: for each, where it comes first."""
+    return [names.index(name) for name in names]
