@@ -90,7 +90,9 @@ def reasons_of(
             raise TypeError(f"{what} names {name!r}, which is no check; see {listing}")
         if not isinstance(reason, str) or not reason.strip():
             raise TypeError(f"{what}[{name!r}] needs a reason, got {reason!r}")
-    return {method: reason for name, reason in given.items() for method in methods[name]}
+    # What names fewer checks says it last: a check's own reason goes before its group's.
+    ordered = sorted(given.items(), key=lambda item: -len(methods[item[0]]))
+    return {method: reason for name, reason in ordered for method in methods[name]}
 
 
 def warn_at(cls: type, category: type[Warning], text: str) -> None:

@@ -209,9 +209,9 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
             for the pauses of a busy machine are no silence of the provider's.
         refused_tool_names: names the adapter refuses by a rule of its own.
         accepted_tool_names: names the adapter accepts by a rule of its own.
-        expected_failures: check → reason; a check is named by its id or its test method. One
-            that passes fails. "release/blocked [SHOULD]" expects its SHOULD cases to fail, and
-            no other.
+        expected_failures: check → reason; a check is named by its id or its test method, a
+            group of them as in "tools/*". One that passes fails. "release/blocked [SHOULD]"
+            expects its SHOULD cases to fail, and no other.
         skips: check → reason.
         strict: SHOULD checks fail instead of warning.
         deadline: seconds within which something must happen; an upper limit only, scaled by

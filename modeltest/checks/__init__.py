@@ -2,7 +2,8 @@
 
 `ALL` holds every check, in the order of the contract; `BY_NAME` finds one by id or method. A
 clause that is tried from two sides has two checks of one id, each with a method of its own:
-`METHODS` says what an id, or a method, stands for, and `name_of` which of them names one alone.
+`METHODS` says what such a name, or that of a group, stands for; `name_of` gives one that names a
+check alone.
 """
 
 from collections import Counter
@@ -56,16 +57,20 @@ def name_of(check: Check) -> str:
     return check.id if _TIMES[check.id] == 1 else check.method
 
 
+def _names(check: Check) -> tuple[str, ...]:
+    return check.id, check.method, f"{check.group}/*"
+
+
 BY_NAME: Mapping[str, Check] = {
     name: check for check in ALL for name in (name_of(check), check.method)
 }
 """Every check, by its test method, and by its id where no other check has that."""
 
 METHODS: Mapping[str, tuple[str, ...]] = {
-    **{id_: tuple(check.method for check in ALL if check.id == id_) for id_ in _TIMES},
-    **{check.method: (check.method,) for check in ALL},
+    name: tuple(check.method for check in ALL if name in _names(check))
+    for name in sorted({name for check in ALL for name in _names(check)})
 }
-"""What a check may be called, id or test method → the test methods that this means."""
+"""What checks may be called, by id, test method, or group as "tools/*" → the methods it means."""
 
 __all__ = [
     "ALL",

@@ -49,7 +49,7 @@ _QUOTED = 20
 
 @check("tools/config", "test_bad_tool_config_is_refused", fix=LOOK_BEFORE_SENDING)
 def bad_tool_config_is_refused(trial: Trial) -> None:
-    """A bad tool name, a name that comes twice or an impossible choice is refused unsent.
+    """A bad or doubled tool name, or an impossible choice, is refused before anything is sent.
 
     The provider's 400 comes late, says little and differs from one to the next; some take a
     doubled name, and the agent loop cannot tell which of the two is called.
@@ -79,7 +79,7 @@ def good_tool_config_is_sent(trial: Trial) -> None:
     "name in it",
 )
 def refused_tool_names_are_refused(trial: Trial) -> None:
-    """A name that the adapter's own rule refuses is refused unsent, and the error quotes it.
+    """A name that the adapter's own rule refuses is never sent, and the error quotes it.
 
     Tools come from plug-ins and servers by the dozen: whoever reads the error has to see which
     one it was.

@@ -1,26 +1,38 @@
 """A small adapter that keeps the contract, for an invented provider.
 
-Its answers are server-sent events: `data: {"text": "…"}`, at last `data: {"done": "stop"}`.
+Its answers are server-sent events: `data: {"text": "…"}`, at last `data: {"done": "stop"}`. A call
+of a tool comes in one event: `data: {"call": 0, "id": "…", "name": "…", "arguments": "{…}"}`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import requests
 import urllib3
 
 from modeltest.contract import (
     APIError,
+    ConfigError,
     Event,
     Finish,
     IncompleteResponseError,
+    Message,
     ModelError,
     Request,
     StreamProtocolError,
+    Text,
     TextDelta,
+    ToolCallDelta,
+    ToolChoice,
+    ToolResult,
+    ToolUse,
 )
+
+_TOOL_NAME = "[a-zA-Z0-9_-]{1,64}"
 
 
 class AcmeModel:
@@ -35,9 +47,10 @@ class AcmeModel:
         """Yield the events of one answer.
 
         Raises:
+            ConfigError: the provider would refuse the request; nothing was sent.
             ModelError: the provider failed, or its answer broke off.
         """
-        payload = {"messages": [[message.role, message.text] for message in request.messages]}
+        payload = _payload(request)
         try:
             with self._session.post(
                 self._url, json=payload, headers=self._headers, stream=True, allow_redirects=False
@@ -49,6 +62,49 @@ class AcmeModel:
                 yield from _events(response)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise ModelError(f"the connection failed: {error}") from error
+
+
+def _payload(request: Request) -> dict[str, Any]:
+    names = [tool.name for tool in request.tools]
+    called = [call.name for message in request.messages for call in message.tool_uses]
+    for name in (*names, *called):  # the model may have made up what it called
+        # fullmatch() and no \w: "$" would let a line feed pass, \w the letters of other scripts.
+        if not re.fullmatch(_TOOL_NAME, name):
+            raise ConfigError(f"expected a tool's name to be {_TOOL_NAME}, got {name!r}")
+    if len(set(names)) < len(names):
+        raise ConfigError(f"expected tools of different names, got {names}")
+    return {
+        "messages": [_message(message) for message in request.messages],
+        "tools": [[tool.name, tool.description, tool.parameters] for tool in request.tools],
+        **_choice(request.tool_choice, names),
+    }
+
+
+def _message(message: Message) -> dict[str, Any]:
+    parts: list[dict[str, Any]] = []
+    for part in message.parts:
+        match part:
+            case Text(text):
+                parts.append({"text": text})
+            case ToolUse(id, name, arguments):
+                parts.append({"call": id, "name": name, "arguments": arguments})
+            case ToolResult(id, content):
+                parts.append({"result": id, "content": content})
+    return {"role": message.role, "parts": parts}
+
+
+def _choice(choice: ToolChoice | None, names: Sequence[str]) -> dict[str, Any]:
+    """Return what the request says of the choice: nothing where there is nothing to choose."""
+    match choice:
+        case None:
+            return {}
+        case ToolChoice("auto" | "none") if not names:
+            return {}
+        case ToolChoice("auto" | "none" | "required") if names:
+            return {"choice": choice.mode}
+        case ToolChoice("tool", name) if name in names:
+            return {"choice": {"tool": name}}
+    raise ConfigError(f"{choice} cannot be made of the tools {names}")
 
 
 def _events(response: requests.Response) -> Iterator[Event]:
@@ -68,9 +124,11 @@ def _event(data: str) -> Event:
     match payload:
         case {"text": str(text)}:
             return TextDelta(text)
+        case {"call": int(index), "id": str(id), "name": str(name), "arguments": str(arguments)}:
+            return ToolCallDelta(index, id, name, arguments)
         case {"done": str(reason)}:
             return Finish(reason=reason, raw=reason)
-    raise StreamProtocolError(f"expected an event with text or done, got {data[:80]!r}")
+    raise StreamProtocolError(f"expected an event with text, call or done, got {data[:80]!r}")
 
 
 def _payloads(response: requests.Response) -> Iterator[str]:

@@ -24,7 +24,10 @@ class NaiveModel:
 
     def stream(self, request: Request) -> Iterator[Event]:
         """Yield the events of one answer."""
-        payload = {"messages": [[message.role, message.text] for message in request.messages]}
+        payload = {
+            "messages": [[message.role, message.text] for message in request.messages],
+            "tools": [[tool.name, tool.description, tool.parameters] for tool in request.tools],
+        }
         response = self._session.post(self._url, json=payload, headers=self._headers, stream=True)
         lines: Any = response.iter_lines(decode_unicode=True)
         for line in lines:

@@ -48,6 +48,10 @@ class TestAll(unittest.TestCase):
             self.assertIs(BY_NAME[name_of(each)], each)
             self.assertEqual(METHODS[each.method], (each.method,))
 
+    def test_a_group_names_all_its_checks(self) -> None:
+        tools = tuple(each.method for each in ALL if each.group == "tools")
+        self.assertEqual(METHODS["tools/*"], tools)
+
     def test_an_id_names_all_that_have_it(self) -> None:
         for each in ALL:
             alike = tuple(other.method for other in ALL if other.id == each.id)

@@ -19,6 +19,7 @@ EMPTY = "test_empty_response_is_an_error"
 GZIP = "test_cut_gzip_body_is_an_error"
 """A SHOULD, which the naive adapter does not keep and acme's skips."""
 BLOCKED = "test_cancel_while_blocked_releases"
+REFUSED_NAMES, ACCEPTED_NAMES = "test_refused_tool_names", "test_accepted_tool_names"
 
 
 def naive(**attributes: Any) -> type[ModelContractTestCase]:
@@ -26,6 +27,10 @@ def naive(**attributes: Any) -> type[ModelContractTestCase]:
     return acme(
         new_model=lambda base_url, client: NaiveModel(base_url, client, "key"), **attributes
     )
+
+
+def method(test: unittest.TestCase) -> str:
+    return test.id().rpartition(".")[2]
 
 
 def raising_script(error: Exception) -> Any:
@@ -143,6 +148,30 @@ class TestExpectedFailures(unittest.TestCase):
                 self.assertEqual(len(result.expectedFailures), 1)
                 self.assertEqual(len(result.failures), 1)
 
+    def test_an_id_of_two_checks_names_both(self) -> None:
+        for name, expected in {
+            "tools/names": {REFUSED_NAMES, ACCEPTED_NAMES},
+            REFUSED_NAMES: {REFUSED_NAMES},
+            ACCEPTED_NAMES: {ACCEPTED_NAMES},
+        }.items():
+            with self.subTest(name):
+                # Of a weather_2 acme says nothing wrong, and of a weather$ it does.
+                tests = acme(
+                    expected_failures={name: "known"},
+                    refused_tool_names=("weather_2",),
+                    accepted_tool_names=("weather$",),
+                )
+                result = run(tests, REFUSED_NAMES, ACCEPTED_NAMES)
+                self.assertEqual({method(test) for test, _ in result.expectedFailures}, expected)
+                self.assertEqual(len(result.failures), 2 - len(expected))
+
+    def test_of_the_should_cases_of_an_id_of_two_checks(self) -> None:
+        tests = acme(
+            expected_failures={"tools/names [SHOULD]": "known"}, refused_tool_names=("weather_2",)
+        )
+        result = run(tests, REFUSED_NAMES, ACCEPTED_NAMES)
+        self.assertEqual((len(result.failures), len(result.skipped)), (1, 1))
+
     def test_of_the_should_cases_alone(self) -> None:
         def outcome(status: Status) -> Any:
             check = BY_NAME["truncation/clean"]
@@ -246,6 +275,14 @@ class TestSkips(unittest.TestCase):
             with self.subTest(name):
                 result = run(naive(skips={name: "not now"}), CLEAN)
                 self.assertEqual([reason for _, reason in result.skipped], ["not now"])
+
+    def test_a_group_and_what_is_said_of_one_check(self) -> None:
+        for skips in (
+            {"truncation/*": "no", "truncation/clean": "not now"},
+            {CLEAN: "not now", "truncation/*": "no"},
+        ):
+            result = run(naive(skips=skips), CLEAN, EMPTY)
+            self.assertEqual([reason for _, reason in result.skipped], ["not now", "no"])
 
     def test_a_skip_goes_before_an_expected_failure(self) -> None:
         both = naive(skips={CLEAN: "not now"}, expected_failures={CLEAN: "known"})
