@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import itertools
+from collections.abc import Iterable
 from typing import Any
 
 from docs.wire_shown import (
@@ -23,7 +24,7 @@ from docs.wire_shown import (
     visible,
 )
 from modeltest.backend import Await, Progress, Response, Send, Stall, writes
-from modeltest.checks import delivery, framing, release
+from modeltest.checks import Subject, delivery, framing, release
 from modeltest.checks.answers import answered, html_page, redirect
 from modeltest.checks.calls import LARGE
 from modeltest.checks.scripts import (
@@ -42,6 +43,7 @@ from modeltest.checks.scripts import (
     without_last_chunk,
 )
 from modeltest.checks.spellings import with_bad_byte
+from modeltest.checks.tool_cases import CALLED, bad_choices, bad_names, good_choices, good_names
 from modeltest.contract import Finish, FinishReason, TextDelta, ToolCallDelta
 from modeltest.wire import Framing
 from modeltest.wire.respell import respellings
@@ -468,6 +470,52 @@ FAULTS = {
     ),
 }
 
+_SUBJECT = Subject(new_model=object, event=WIRE.event, wire=WIRE)
+
+
+def _asked(cases: Iterable[str]) -> str:
+    return "the request has in it, each in a case of its own:\n" + "\n".join(
+        f"  {case}" for case in cases
+    )
+
+
+TOOLS = {
+    "tools/config": Snippet(
+        "Nothing of it is sent. A bad name stands beside a good one.",
+        _asked([*bad_names(_SUBJECT, WIRE.tool_names.refused), *dict(bad_choices(_SUBJECT))]),
+    ),
+    "tools/accepted": Snippet(
+        "All of it is sent, each in one request.",
+        _asked([*good_names(_SUBJECT), *dict(good_choices(_SUBJECT))]),
+    ),
+    "test_refused_tool_names": course(
+        "The names are the test case's own: `refused_tool_names`.",
+        server="an ordinary answer, if it is asked",
+        consumer="streams a request that declares a tool of the name, one request a name",
+        fault="the server has a request; or the error is no config_error, or does not quote the "
+        "name",
+    ),
+    "test_accepted_tool_names": course(
+        "The names are the test case's own: `accepted_tool_names`.",
+        server="an ordinary answer",
+        consumer="streams a request that declares a tool of the name, one request a name",
+        fault="the server has no request, or two; or the name is not in it as it was given",
+    ),
+    "tools/traps": Snippet(
+        "As Python spells them. None is in `[a-zA-Z0-9_-]{1,64}`, and each is to some pattern that "
+        "looks like it.",
+        _asked(bad_names(_SUBJECT, WIRE.tool_names.traps)),
+    ),
+    "tools/history": course(
+        "The model made two names up in an earlier turn.",
+        server="an ordinary answer, if it is asked",
+        consumer=f"streams a request that replays calls of {', '.join(map(repr, CALLED))}, each "
+        "with a result",
+        fault="one of the names is sent as it is; or the same name in two ways, or both in the "
+        "same",
+    ),
+}
+
 ISOLATION = {
     "isolation/interleaved": course(
         "Two streams of one model, read on one thread.",
@@ -508,6 +556,7 @@ ON_THE_WIRE: dict[str, Snippet] = {
     **CALLS,
     **FRAMING,
     **FAULTS,
+    **TOOLS,
     **ISOLATION,
 }
 """What brings the fault of a check out, by its id, or its test method where two share the id."""

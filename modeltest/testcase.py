@@ -210,7 +210,7 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
         refused_tool_names: names the adapter refuses by a rule of its own.
         accepted_tool_names: names the adapter accepts by a rule of its own.
         expected_failures: check → reason; a check is named by its id or its test method, a
-            group of them as in "tools/*". One that passes fails. "release/blocked [SHOULD]"
+            group of them as in `"tools/*"`. One that passes fails. "release/blocked [SHOULD]"
             expects its SHOULD cases to fail, and no other.
         skips: check → reason.
         strict: SHOULD checks fail instead of warning.
