@@ -141,7 +141,7 @@ def names_in_history_are_legal(trial: Trial) -> None:
         raise Skip(f"{trial.subject.wire.name} has no rule for the characters of a tool's name")
     with trial.case("", _whole_answer(trial)) as case:
         sending = send(trial, case, with_history())
-        if not sending.number:
+        if not sending.bodies:
             _expect_config_error(trial, sending)
         for data in sending.bodies:
             _expect_legal_calls(trial, sending, data)

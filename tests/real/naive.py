@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from modeltest import ModelContractTestCase, OwnTransport
 from tests.real.quick import quick_and_quiet
@@ -106,10 +107,14 @@ def gzip_ends_alike(library: str) -> str:
     )
 
 
+NO_TOOLS = "the loop sends the text of the conversation, and no tools"
+
+
 class PackageTestCase(ModelContractTestCase, abstract=True):
     """An adapter that brings its own client: a package's."""
 
     transport = OwnTransport()
+    skips: ClassVar[Mapping[str, str]] = {"tools/*": NO_TOOLS}
 
     @classmethod
     def setUpClass(cls) -> None:

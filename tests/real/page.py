@@ -204,9 +204,17 @@ def _section(client: Client, clients: Sequence[Client]) -> Iterator[str]:
         yield "It passes every check that can judge it.\n"
     for reason, outcomes in broken.items():
         yield _explained(reason, outcomes)
+    yield from _skipped(client, clients)
+
+
+def _skipped(client: Client, clients: Sequence[Client]) -> Iterator[str]:
+    """Yield a sentence for each reason why checks that judge others are skipped."""
+    found: dict[str, list[str]] = {}
     for check, outcome in client.outcomes.items():
         if outcome.status is Status.SKIPPED and not _skipped_by_all(check, clients):
-            yield _filled(f"`{check}` is skipped: {outcome.text}.")
+            found.setdefault(outcome.text, []).append(f"`{check}`")
+    for reason, names in found.items():
+        yield _filled(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} skipped: {reason}.")
 
 
 def _explained(reason: str, outcomes: Sequence[Outcome]) -> str:

@@ -85,3 +85,4 @@ class TestCarefulAnthropic(AnthropicTestCase):
     adapter = CarefulAnthropicModel
     code = (CarefulAnthropicModel,)
     strict = True
+    skips: ClassVar = {}  # it has tools

@@ -64,3 +64,4 @@ class TestCarefulOpenAI(OpenAITestCase):
     adapter = CarefulOpenAIModel
     code = (CarefulOpenAIModel,)
     strict = True
+    skips: ClassVar = {}  # it has tools
