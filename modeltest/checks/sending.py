@@ -76,7 +76,7 @@ class Sending:
         got = f"the adapter's turn: {ending(self.log)}"
         if self.log.error is not None:
             got = f"the adapter raised {shown(self.log.error)}"
-        if len(self.exchanges) == 1:
+        if len(self.exchanges) == self.number == 1:
             return self.exchanges[0]
         if self.exchanges:
             raise Failure(

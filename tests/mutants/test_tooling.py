@@ -55,6 +55,7 @@ MUTANTS = {
     tooling.RequiresAny: {ACCEPTED},
     tooling.DropsTools: {ACCEPTED, OWN_ACCEPTED},
     tooling.SendsTwice: {ACCEPTED, OWN_ACCEPTED},
+    tooling.MirrorsElsewhere: {ACCEPTED, OWN_ACCEPTED},
     tooling.SendsElsewhere: {ACCEPTED, OWN_ACCEPTED},
     tooling.SendsUncheckedElsewhere: {*map(name_of, CHECKS)},
     tooling.ChecksAfterSendingElsewhere: {*map(name_of, CHECKS)},
@@ -116,6 +117,10 @@ SAYS = {
     tooling.RequiresAny: r"expected 'get_time' in the tool choice, got \"required\"\.\n",
     tooling.DropsTools: "expected 'get_weather' in the request, got no tool",
     tooling.SendsTwice: r"- tool name '_x': sent in 2 requests; expected exactly one\.\n",
+    tooling.MirrorsElsewhere: (
+        r"- tool name 'a-1': sent in 2 requests; expected exactly one\.\n  request  POST /chat/comple"
+        r"tions\n.*\n           POST https://api\.example\.com/\n"
+    ),
     tooling.SendsElsewhere: (
         r"- tool name 'a-1': sent elsewhere; expected one request to base_url; the adapter raised "
         r"ModelError: modeltest refused to connect to api\.example\.com.*\n"
