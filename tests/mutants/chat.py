@@ -758,7 +758,7 @@ class TurnByThread(Chat):
 
     def stream(self, request):
         self.here.turn = self.Turn()
-        with self.session.post(self.url, json={}, stream=True) as response:
+        with self.session.post(self.url, data=self.body(request), stream=True) as response:
             for data in self.payloads(response):
                 yield from self.here.turn.take(data)
                 if self.here.turn.done:
