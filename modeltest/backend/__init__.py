@@ -6,7 +6,7 @@ It knows bytes and sockets, not models.
 from modeltest.backend.backend import Backend, BackendError
 from modeltest.backend.exchange import Exchange, Leaving, Played
 from modeltest.backend.progress import Progress
-from modeltest.backend.redaction import REDACTED, shown_target
+from modeltest.backend.redaction import REDACTED, shown_request
 from modeltest.backend.response import Framing, Response, SendHead
 from modeltest.backend.stage import PeerLeft, Stage, Stopped
 from modeltest.backend.steps import (
@@ -53,6 +53,6 @@ __all__ = [
     "Step",
     "Stopped",
     "events",
-    "shown_target",
+    "shown_request",
     "writes",
 ]

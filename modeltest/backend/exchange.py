@@ -11,10 +11,7 @@ from email.message import Message
 from enum import StrEnum
 from typing import Any
 
-from modeltest.backend.redaction import shown_headers, shown_target
-
-_SHOWN = 600
-"""Bytes of a request's body that are shown."""
+from modeltest.backend.redaction import shown_headers, shown_request
 
 
 class Leaving(StrEnum):
@@ -93,12 +90,8 @@ class Exchange:
 
     @property
     def summary(self) -> str:
-        """The request without its headers, credentials left out and a long body shortened."""
-        body = self.body[:_SHOWN].decode("utf-8", "backslashreplace")
-        if len(self.body) > _SHOWN:
-            body += f"… ({len(self.body)} bytes)"
-        line = f"{self.method} {shown_target(self.path)}"
-        return f"{line}\n{body}" if body else line
+        """The request without its headers and credentials, a long body shortened."""
+        return shown_request(self.method, self.path, self.body)
 
     def __str__(self) -> str:
         """The request with its headers; else as `summary`."""

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 REDACTED = "[redacted]"
 """Stands for a credential."""
 
+_SHOWN = 600
+"""Bytes of a request's body that are shown."""
+
 _CREDENTIAL = re.compile(r"auth|key|token|secret|cookie|credential|signature|passw", re.IGNORECASE)
 _PARAMETER = re.compile(r"([?&;])([^=&;#]*)=([^&;#]*)")
 
@@ -28,3 +31,11 @@ def shown_target(target: str) -> str:
 def shown_headers(headers: Iterable[tuple[str, str]]) -> list[str]:
     """Return a line for each header, without credentials."""
     return [f"{name}: {REDACTED if is_credential(name) else value}" for name, value in headers]
+
+
+def shown_request(method: str, target: str, body: bytes) -> str:
+    """Return a request without its headers and credentials, a long body shortened."""
+    text = body[:_SHOWN].decode("utf-8", "backslashreplace")
+    more = f"… ({len(body)} bytes)" if len(body) > _SHOWN else ""
+    line = f"{method} {shown_target(target)}"
+    return f"{line}\n{text}{more}" if text else line

@@ -6,7 +6,7 @@ import ipaddress
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +14,7 @@ import requests
 import responses
 from responses.registries import FirstMatchRegistry
 
-from modeltest.backend import shown_target
+from modeltest.backend import shown_request
 from modeltest.checks.case import Case
 
 _patched = threading.Lock()
@@ -37,13 +37,18 @@ class Caught:
 
     Attributes:
         method: "POST", …
-        url: its target, without credentials.
+        url: where to.
         body: what it would have sent, as far as that is known.
     """
 
     method: str
-    url: str
-    body: bytes
+    url: str = field(repr=False)
+    body: bytes = field(repr=False)
+
+    @property
+    def summary(self) -> str:
+        """The request without its headers and credentials, a long body shortened."""
+        return shown_request(self.method, self.url, self.body)
 
 
 @contextmanager
@@ -59,7 +64,7 @@ def caught_elsewhere(case: Case) -> Iterator[list[Caught]]:
         def find(self, request: Any) -> tuple[responses.BaseResponse, list[str]]:
             if _is_local(request.url) or threading.current_thread() in case.bystanders:
                 return responses.PassthroughResponse(request.method, request.url), []
-            caught.append(Caught(request.method, shown_target(request.url), _bytes(request.body)))
+            caught.append(Caught(request.method, request.url, _bytes(request.body)))
             host = urlsplit(request.url).hostname
             refusal = requests.ConnectionError(f"modeltest refused to connect to {host}")
             return responses.Response(request.method, request.url, body=refusal), []

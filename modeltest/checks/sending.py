@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from modeltest.backend import Exchange, shown_target
+from modeltest.backend import Exchange
 from modeltest.checks.case import Case, ending, shown
 from modeltest.checks.elsewhere import Caught, caught_elsewhere
 from modeltest.checks.failure import Evidence, Failure, count, refused
@@ -16,8 +16,8 @@ from modeltest.consumer import Log
 from modeltest.contract import Request
 from modeltest.transports import Attempt
 
-_SHOWN, _BYTES = 2, 600
-"""Requests that a failure shows, and how much of the body of each."""
+_SHOWN = 2
+"""Requests that a failure shows."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,9 @@ class Sending:
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """The requests, and what was refused; without headers, which say nothing of tools."""
-        sent = [
-            *((one.method, shown_target(one.path), one.body) for one in self.exchanges),
-            *((one.method, one.url, one.body) for one in self.caught),
-        ]
-        lines = [line for one in sent[:_SHOWN] for line in _lines(*one)]
-        request = Evidence("request", "\n".join(lines) or "none", always=True)
+        sent: list[Exchange | Caught] = [*self.exchanges, *self.caught]
+        first = [one.summary for one in sent[:_SHOWN]]
+        request = Evidence("request", "\n".join(first) or "none", always=True)
         return (request, refused(self.attempts)) if self.attempts else (request,)
 
     def expect_one(self) -> Exchange:
@@ -139,9 +136,3 @@ def members(value: Any) -> Iterator[tuple[str, Any]]:
 def _texts(values: Iterable[Any]) -> Iterator[str]:
     for value in values:
         yield from texts_in(value)
-
-
-def _lines(method: str, target: str, body: bytes) -> list[str]:
-    text = body[:_BYTES].decode("utf-8", "backslashreplace")
-    more = f"… ({len(body)} bytes)" if len(body) > _BYTES else ""
-    return [f"{method} {target}", *([f"{text}{more}"] if text else [])]

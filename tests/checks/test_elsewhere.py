@@ -46,8 +46,11 @@ class TestCaught(unittest.TestCase):
 
     def test_a_request_to_another_machine_is_caught_and_fails(self) -> None:
         run(self.judged(lambda _: self.post(FAR, json={"a": 1})), subject())
-        url = "https://api.example.com/v1/chat?key=[redacted]&q=1"
-        self.assertEqual(self.caught, [Caught("POST", url, b'{"a": 1}')])
+        (caught,) = self.caught
+        self.assertEqual(caught, Caught("POST", FAR, b'{"a": 1}'))
+        shown = 'POST https://api.example.com/v1/chat?key=[redacted]&q=1\n{"a": 1}'
+        self.assertEqual(caught.summary, shown)
+        self.assertNotIn(FAR, repr(caught))
         (error,) = self.errors
         self.assertIsInstance(error, requests.ConnectionError)
         self.assertEqual(str(error), "modeltest refused to connect to api.example.com")

@@ -168,6 +168,7 @@ class TestTooling(unittest.TestCase):
         for name, outcome in failed.items():
             self.assertEqual(outcome.status is Status.WARNED, name == HISTORY)
             self.assertRegex(outcome.text, r"\n  fix      \S.*\Z")
+            self.assertFalse(subject.secret.is_in(outcome.text), outcome.text)
             cases = max(1, outcome.text.count("\n- "))
             self.assertEqual(outcome.text.count("\n  request  "), cases, outcome.text)
         return text
