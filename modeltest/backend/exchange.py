@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from email.message import Message
@@ -12,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from modeltest.backend.redaction import shown_headers, shown_request
+from modeltest.clock import now
 
 
 class Leaving(StrEnum):
@@ -67,7 +67,7 @@ class Exchange:
     headers: Message = field(repr=False)
     body: bytes = field(repr=False)
     changed: Callable[[], object] = field(default=_nothing, repr=False)
-    received: float = field(default_factory=time.monotonic)
+    received: float = field(default_factory=now)
     steps: list[Played] = field(default_factory=list, repr=False)
     sent_bytes: int = 0
     sent_events: int = 0
@@ -107,7 +107,7 @@ class Exchange:
         """Record that the peer left; only the first time counts."""
         with self._changed:
             if self.left is None:
-                self.left, self.left_at = how, time.monotonic()
+                self.left, self.left_at = how, now()
         self.wake()
 
     def note_ended(self) -> None:

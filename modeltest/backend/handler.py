@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from typing import Protocol
 
 from modeltest.backend.connection import Connection
@@ -12,6 +11,7 @@ from modeltest.backend.request import MalformedRequest, Request, read_request
 from modeltest.backend.response import Framing, Response, SendHead
 from modeltest.backend.stage import PeerLeft, Stage, Stopped
 from modeltest.backend.steps import End, Step
+from modeltest.clock import now
 
 _REFUSAL = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
@@ -94,7 +94,7 @@ class Handler:
         for step in steps:
             if stage.closed:
                 return
-            stage.exchange.steps.append(Played(step, time.monotonic()))
+            stage.exchange.steps.append(Played(step, now()))
             try:
                 step.play(stage)
             except (PeerLeft, Stopped):

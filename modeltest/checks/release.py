@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import time
 from collections.abc import Callable
 
 from modeltest.backend import Response, Stall
@@ -24,6 +23,7 @@ from modeltest.checks.scripts import (
 from modeltest.checks.texts import expect_beginning, plain_text
 from modeltest.checks.trial import Trial
 from modeltest.checks.turns import answer, bodies_or_none, expect_one_finish
+from modeltest.clock import now, pause
 from modeltest.consumer import ConsumerError, Pending, Stream
 from modeltest.contract import Finish
 
@@ -285,11 +285,11 @@ def many_abandoned_streams_do_not_deadlock(trial: Trial) -> None:
     """
     gc.enable()  # as in a real program; the run restores it
     with trial.case("", bursting(trial)) as case:
-        until = time.monotonic() + _PATIENCE * case.subject.deadline
+        until = now() + _PATIENCE * case.subject.deadline
         for number in range(300):
             stream = case.started()
             stream.drop()
-            if time.monotonic() > until:
+            if now() > until:
                 raise Failure(
                     f"only {number} of 300 streams were left within "
                     f"{_PATIENCE * case.subject.deadline:.0f} s: leaving one waits for something."
@@ -532,7 +532,7 @@ def _growth(case: Case, before: dict[str, int]) -> dict[str, int]:
         more = {noun: number - before[noun] for noun, number in case.held().items()}
         return {noun: number for noun, number in more.items() if number > _ROUND // 2}
 
-    until = time.monotonic() + case.subject.deadline
-    while grown() and time.monotonic() < until:
-        time.sleep(0.002)  # a thread's end signals nothing that could be waited for
+    until = now() + case.subject.deadline
+    while grown() and now() < until:
+        pause(0.002)  # a thread's end signals nothing that could be waited for
     return grown()

@@ -8,12 +8,13 @@ import os
 import sys
 import sysconfig
 import threading
-import time
 import traceback
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
+
+from modeltest.clock import pause
 
 _KIT = str(Path(__file__).parents[1]) + os.sep
 _DEMO = _KIT + "demo" + os.sep
@@ -56,7 +57,7 @@ def stack(thread: threading.Thread) -> list[str]:
         lines = shown(_spots(_frames(thread)))
         if lines:
             return lines
-        time.sleep(0.001)  # it was in the kit's own code just then, between two events
+        pause(0.001)  # it was in the kit's own code just then, between two events
     return []
 
 

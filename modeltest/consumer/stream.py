@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from modeltest.clock import now, pause
 from modeltest.consumer.hand import Hand
 from modeltest.consumer.pending import Pending
 from modeltest.consumer.stacks import position
@@ -156,10 +156,10 @@ class Stream(ABC):
 
     def settle(self, seconds: float) -> bool:
         """Wait until the consumer's side stands still, blocked; return whether it does."""
-        until = time.monotonic() + seconds
+        until = now() + seconds
         still, mark = 0, position(self.thread)
-        while still < 3 and time.monotonic() < until:
-            time.sleep(_LOOK_INTERVAL)
+        while still < 3 and now() < until:
+            pause(_LOOK_INTERVAL)
             last, mark = mark, position(self.thread)
             still = still + 1 if mark == last else 0
         return still >= 3

@@ -15,7 +15,6 @@ from __future__ import annotations
 import queue
 import sys
 import threading
-import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +22,7 @@ from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import Protocol
 
+from modeltest.clock import now
 from modeltest.transports.place import Place, calling_place
 
 _POLL_INTERVAL = 0.02
@@ -179,10 +179,10 @@ class Ledger:
         The predicate is asked again whenever a connection changes, and now and then in
         between for changes that nothing announces. What it raises passes through.
         """
-        deadline = time.monotonic() + timeout
+        deadline = now() + timeout
         with self._bell.heard() as rings:
             while not predicate():
-                remaining = deadline - time.monotonic()
+                remaining = deadline - now()
                 if remaining <= 0:
                     return False
                 with suppress(queue.Empty):
