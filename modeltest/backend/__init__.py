@@ -3,7 +3,7 @@
 It knows bytes and sockets, not models.
 """
 
-from modeltest.backend.backend import Backend, BackendError
+from modeltest.backend.backend import Backend, BackendError, SocketsClosed
 from modeltest.backend.exchange import Exchange, Leaving, Played
 from modeltest.backend.progress import Progress
 from modeltest.backend.redaction import REDACTED, shown_request
@@ -24,7 +24,7 @@ from modeltest.backend.steps import (
     events,
     writes,
 )
-from modeltest.backend.threads import KitThread
+from modeltest.backend.threads import KitThread, copies_came_back, leave_copy
 
 __all__ = [
     "REDACTED",
@@ -48,11 +48,14 @@ __all__ = [
     "Response",
     "Send",
     "SendHead",
+    "SocketsClosed",
     "Stage",
     "Stall",
     "Step",
     "Stopped",
+    "copies_came_back",
     "events",
+    "leave_copy",
     "shown_request",
     "writes",
 ]

@@ -12,7 +12,7 @@ from modeltest.backend.exchange import Exchange
 from modeltest.backend.handler import Handler
 from modeltest.backend.request import Request
 from modeltest.backend.response import Response
-from modeltest.backend.server import Server
+from modeltest.backend.server import Server, Torn
 from modeltest.backend.steps import Step
 
 STOP_TIMEOUT = 10.0
@@ -21,6 +21,10 @@ STOP_TIMEOUT = 10.0
 
 class BackendError(Exception):
     """The kit's own fault, not the adapter's: the port cannot be bound, or a script raised."""
+
+
+class SocketsClosed(BackendError):  # noqa: N818 - a verdict about the adapter
+    """The adapter, or what it calls, closed the server's sockets."""
 
 
 class Backend:
@@ -103,7 +107,7 @@ class Backend:
             return
         stuck = server.stop(STOP_TIMEOUT)
         self._faults += [BackendError(f"the script on {thread.name} hangs") for thread in stuck]
-        self._faults += [BackendError(f"the server failed: {error!r}") for error in server.errors]
+        self._faults += map(_fault, server.errors)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -182,3 +186,9 @@ class Backend:
     def _notify(self) -> None:
         with self._changed:
             self._changed.notify_all()
+
+
+def _fault(error: BaseException) -> BackendError:
+    if isinstance(error, Torn):
+        return SocketsClosed(str(error))
+    return BackendError(f"the server failed: {error!r}")

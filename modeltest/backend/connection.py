@@ -63,6 +63,13 @@ class Connection:
         for exchange in self._known():
             exchange.wake()
 
+    def tear(self) -> None:
+        """Let go of a socket that may be another's by now, and end the handler."""
+        self.socket.detach()
+        self._pieces.put(b"")
+        for exchange in self._known():
+            exchange.wake()
+
     # For the handler
 
     def attach(self, exchange: Exchange) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import errno
 import functools
 import selectors
 import socket
@@ -14,6 +15,21 @@ from modeltest.backend.connection import Connection
 from modeltest.backend.threads import KitThread
 
 _BACKLOG = 1024
+_LOOK = 0.5
+"""Seconds after which the loop, if nothing wakes it, looks whether it has its sockets still."""
+
+
+_TORN: list[selectors.BaseSelector] = []
+"""Selectors of servers that were torn: collected, they would close what is not theirs."""
+
+
+class Torn(Exception):  # noqa: N818 - named as what it says of the server
+    """Someone else closed a socket of the server."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the sockets of the test server were closed, by the adapter or by what it calls"
+        )
 
 
 class Server:
@@ -70,18 +86,53 @@ class Server:
     # What follows runs on the loop, apart from `_do` and `_handle`.
 
     def _run(self) -> None:
+        try:
+            self._go_round()
+        except OSError as error:  # of the selector: who calls a socket sees to its errors
+            self._tear_down(Torn() if error.errno == errno.EBADF else error)
+        except Torn as torn:
+            self._tear_down(torn)
+        else:
+            with contextlib.suppress(OSError):  # someone was quicker
+                self._opened.close()
+        for connection in self._handlers:
+            connection.socket.close()
+
+    def _go_round(self) -> None:
         register = self._selector.register
         register(self._woken, selectors.EVENT_READ, self._drain_woken)
         register(self._listener, selectors.EVENT_READ, self._accept)
-        with self._opened:
-            while not self._abandoned and (self._handlers or not self._shutting):
-                for key, _ in self._selector.select():
-                    key.data()
-                # Afterwards, for a command may close a socket that select() has just named.
-                while self._commands:
-                    self._commands.popleft()()
-        for connection in self._handlers:
-            connection.socket.close()
+        while not self._abandoned and (self._handlers or not self._shutting):
+            ready = self._selector.select(_LOOK)
+            for key, _ in ready:
+                key.data()
+            # Afterwards, for a command may close a socket that select() has just named.
+            while self._commands:
+                self._commands.popleft()()
+            if not ready:
+                self._expect_sockets()
+
+    def _expect_sockets(self) -> None:
+        sockets = [self._waker, self._woken, *(c.socket for c in self._handlers)]
+        sockets += [] if self._shutting else [self._listener]
+        if any(sock.fileno() < 0 for sock in sockets):
+            raise Torn
+
+    def _tear_down(self, error: BaseException) -> None:
+        """Give up, and let the handlers end.
+
+        Nothing is closed: a descriptor that someone closed may be another's by now.
+        """
+        self.errors.append(error)
+        self.stopping.set()
+        _TORN.append(self._selector)
+        for sock in (self._listener, self._waker, self._woken):
+            sock.detach()
+        for connection, thread in tuple(self._handlers.items()):
+            connection.tear()
+            thread.join(_LOOK)
+            if not thread.is_alive():
+                del self._handlers[connection]
 
     def _do(self, command: Callable[[], object]) -> None:
         """Run `command` on the loop soon."""
@@ -90,7 +141,8 @@ class Server:
             self._waker.send(b"x")
 
     def _drain_woken(self) -> None:
-        self._woken.recv(4096)
+        if not self._woken.recv(4096):
+            raise Torn  # only who closed the other end can have done that
 
     def _accept(self) -> None:
         try:

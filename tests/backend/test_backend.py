@@ -24,6 +24,7 @@ from modeltest.backend import (
     Repeat,
     Response,
     Send,
+    SocketsClosed,
     Stall,
     Stopped,
 )
@@ -266,6 +267,48 @@ class TestFaults(unittest.TestCase):
                 with Backend(said("1")) as backend, Client(backend) as client:
                     with contextlib.suppress(ConnectionResetError):
                         client.rest()
+
+
+class TestTornSockets(unittest.TestCase):
+    """Code under test that closes what is not its own cannot hang the backend."""
+
+    def torn(self, backend):
+        with self.assertRaisesRegex(SocketsClosed, "the sockets of the test server were closed"):
+            backend.stop()
+            backend.raise_faults()
+
+    def test_closed_by_number(self):
+        backend = Backend().start()
+        os.close(backend._server._selector.fileno())
+        with contextlib.suppress(OSError):
+            backend._server._waker.send(b"x")
+        wait_for(lambda: not backend._server._loop.is_alive())
+        self.torn(backend)
+
+    def test_closed_as_objects(self):
+        for name in ("_listener", "_waker", "_woken"):
+            with self.subTest(name):
+                backend = Backend().start()
+                getattr(backend._server, name).close()
+                wait_for(lambda backend=backend: not backend._server._loop.is_alive())
+                self.torn(backend)
+
+    def test_a_connection_that_is_closed_ends_its_handler(self):
+        backend = Backend(Response((Stall(),))).start()
+        with Client(backend) as client:
+            client.send(POST)
+            self.assertTrue(backend.wait(lambda: bool(backend.exchanges), PATIENCE))
+            (connection,) = backend._server._handlers
+            connection.socket.close()
+            wait_for(lambda: not backend._server._loop.is_alive())
+        self.torn(backend)
+
+
+def wait_for(condition):
+    until = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 class TestLife(unittest.TestCase):
