@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any
@@ -14,7 +13,8 @@ from modeltest.backend import Backend, Exchange, Progress
 from modeltest.checks.failure import Evidence, Failure, count, size
 from modeltest.checks.spills import Spills
 from modeltest.checks.subject import SetUpError, Subject
-from modeltest.consumer import Hang, Log, Stream, other_threads, waits_at
+from modeltest.clock import now, pause
+from modeltest.consumer import Consumer, Log, Look, Stream, other_threads, waits_at
 from modeltest.contract import Request
 from modeltest.transports import Ledger
 
@@ -33,7 +33,11 @@ class Case:
         subject: the adapter under test.
         backend: the server it talks to.
         ledger: the client's connections.
+        look: what can be told of the adapter by looking at it.
     """
+
+    consumer: Consumer
+    look: Look
 
     def __init__(
         self,
@@ -49,9 +53,10 @@ class Case:
         self._spills = spills
         self._cleanup = cleanup
         self._threads = other_threads()
+        self._model: list[Any] = []
 
     def set_up(self) -> None:
-        """Make the client and the model.
+        """Make the client and the model, and have a look at it.
 
         Raises:
             SetUpError: the author's `new_model` raised, or gave something without `stream`.
@@ -64,18 +69,43 @@ class Case:
         # Runs before the others at the end: a reader that waits for the backend comes back.
         self._cleanup.callback(self.backend.stop)
         self._cleanup.callback(self.consumer.release)
-        try:
-            self.model: Any = self.consumer.build(
-                lambda: subject.new_model(url, client), subject.deadline
-            )
-        except Hang:
-            raise
-        except BaseException as error:
-            raise SetUpError(f"new_model({url!r}, client) raised {shown(error)}") from error
-        if not callable(getattr(self.model, "stream", None)):
+        made = self._built(
+            lambda: self.consumer.build(lambda: subject.new_model(url, client), subject.deadline),
+            f"new_model({url!r}, client)",
+        )
+        self._model.append(made)
+        self.look = self._built(
+            lambda: self.consumer.look(made, subject.deadline), "looking up the adapter's stream"
+        )
+        if not self.look.has_stream:
             raise SetUpError(
-                f"new_model gave {self.model!r}: expected an adapter with a method stream(request)"
+                f"new_model gave {self.look.model}: expected an adapter with a method "
+                "stream(request)"
             )
+
+    def _built(self, build: Callable[[], Any], what: str) -> Any:
+        try:
+            return build()
+        except BaseException as error:
+            if error is not self.consumer.raised:
+                raise  # a hang, or Ctrl-C
+            raise SetUpError(f"{what} raised {shown(error)}") from error
+
+    @property
+    def model(self) -> Any:
+        """The adapter; until `drop_model`."""
+        return self._model[0]
+
+    def drop_model(self) -> None:
+        """Let go of the model, as its user does at last.
+
+        Raises:
+            Hang: its `__del__` did not return.
+        """
+        if self._model:
+            self.consumer.release()
+            self.backend.stop()  # a stream that reads on when it is dropped comes back
+            self.consumer.let_go(self._model, self.subject.deadline)
 
     def _stop_consumer(self) -> None:
         self.consumer.stop(self.subject.deadline)
@@ -177,13 +207,35 @@ class Case:
         Raises:
             Failure: something is still held, or was spilled into the interpreter.
         """
-        deadline = time.monotonic() + self.subject.deadline
+        deadline = now() + self.subject.deadline
         if not self.backend.wait(self._all_over, self.subject.deadline):
             raise Failure(self._still_open(after))
-        remaining = max(0.0, deadline - time.monotonic())
+        remaining = max(0.0, deadline - now())
         if not self.ledger.wait(self._nothing_held, remaining):
             raise Failure(self._still_open(after))
         self.expect_no_spill(after)
+
+    def expect_events_only(self, *, hung: bool = False) -> None:
+        """Expect that the adapter gave nothing but events, and not for ever.
+
+        Args:
+            hung: it did not come back either.
+
+        Raises:
+            Failure: naming the first thing that was none.
+        """
+        faults = self.consumer.faults if hasattr(self, "consumer") else None
+        if faults is None or not faults.found:
+            return
+        first, *others = faults.found
+        also = "\n".join(fault.text for fault in others)
+        # No further case where the stream has no end: each would take as long.
+        raise Failure(
+            first.text,
+            (Evidence("also", also),) if also else (),
+            hung=hung or faults.full,
+            fix=first.fix,
+        )
 
     def expect_no_spill(self, after: str) -> None:
         """Expect that the adapter leaked no exception into the interpreter.
@@ -218,16 +270,16 @@ class Case:
 
         One that goes on and on, such as a heartbeat, is not waited for.
         """
-        until = time.monotonic() + min(_REST, self.subject.deadline)
+        until = now() + min(_REST, self.subject.deadline)
         still, last = 0, None
-        while still < _LOOKS and time.monotonic() < until:
+        while still < _LOOKS and now() < until:
             threads = self._started()
             if not threads:
                 return
             marks = _positions(threads)
             still = still + 1 if marks == last else 0
             last = marks
-            time.sleep(0.002)  # a thread's end signals nothing that could be waited for
+            pause(0.002)  # a thread's end signals nothing that could be waited for
 
     def _all_over(self) -> bool:
         return all(exchange.over for exchange in self.backend.exchanges)
@@ -338,7 +390,9 @@ def text_of(error: BaseException) -> str:
     """Return an error's text, even if its `str` raises."""
     try:
         return str(error)
-    except Exception as second:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as second:
         return f"<its str() raised {type(second).__name__}>"
 
 

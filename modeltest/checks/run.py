@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
+from modeltest.backend import SocketsClosed
 from modeltest.checks.check import Check, Level
+from modeltest.checks.commons import commons_kept, failure_of
 from modeltest.checks.failure import Failure, Skip, refused, report
 from modeltest.checks.spills import caught_spills
 from modeltest.checks.subject import SetUpError, Subject
@@ -62,15 +64,32 @@ def run(check: Check, subject: Subject) -> Outcome:
         return Outcome(check, Status.SKIPPED, f"needs {names}: set {them} on the test case")
     with _guarded() as egress, caught_spills() as spills:
         trial = Trial(check, subject, egress, spills)
-        try:
-            check.run(trial)
-        except Skip as skip:
-            trial.leave_unjudged(str(skip))
-        except Failure as failure:
-            trial.note_broken(failure)
-        except SetUpError as error:
-            raise error.without_cause(subject.secret) from None
+        _judge(trial)
     return _outcome(trial)
+
+
+def _judge(trial: Trial) -> None:
+    """Run the check, and note what it found, and what the adapter did to the process."""
+    deeds: list[str] = []
+    try:
+        with commons_kept() as deeds:
+            trial.check.run(trial)
+    except Skip as skip:
+        trial.leave_unjudged(str(skip))
+    except Failure as failure:
+        trial.note_broken(failure)
+    except SocketsClosed as closed:
+        deeds.append(f"{closed}.")
+    except SetUpError as error:
+        if not deeds:
+            raise error.without_cause(trial.subject.secret) from None
+    except Exception:
+        if not deeds:
+            raise
+        # Else it is no wonder: the kit cannot work either without, say, its threads.
+    if deeds:
+        trial.tried += 1
+        trial.note_broken(failure_of(deeds), "the process", Level.MUST)
 
 
 @contextmanager

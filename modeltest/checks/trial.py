@@ -132,7 +132,9 @@ class Trial:
                 self.egress.allow(*backend.address)
                 case = Case(self.subject, backend, Ledger(), self.spills, cleanup)
                 try:
-                    yield case
+                    with _no_faulty_events(case):
+                        yield case
+                        case.drop_model()
                 except (Failure, Hang) as error:
                     raise _as_failure(error).with_evidence(case.evidence()) from None
         finally:
@@ -148,6 +150,24 @@ class Trial:
             if media_type == _EVENT_STREAM
             else replace(response, content_type=wire.content_type)
         )
+
+
+@contextmanager
+def _no_faulty_events(case: Case) -> Iterator[None]:
+    """Expect, whatever else happens in the block, that the adapter gave nothing but events.
+
+    Raises:
+        Failure: naming the first thing that was none.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        # A check cannot judge such a stream, and may stumble over it.
+        case.expect_events_only(hung=isinstance(error, Hang))
+        raise
+    case.expect_events_only()
 
 
 def _as_failure(error: Failure | Hang) -> Failure:

@@ -1,12 +1,19 @@
 """Drives an adapter as its user would; sync and async behind one face."""
 
 from modeltest.consumer.consumers import AsyncConsumer, Consumer, SyncConsumer
+from modeltest.consumer.given import shown
 from modeltest.consumer.hand import ConsumerError
 from modeltest.consumer.log import Log, without_tracebacks
+from modeltest.consumer.look import Look
 from modeltest.consumer.pending import Hang, Pending
 from modeltest.consumer.stacks import waits_at
 from modeltest.consumer.stream import Stream
-from modeltest.consumer.threads import is_kit_thread, other_threads, threads_as_daemons
+from modeltest.consumer.threads import (
+    is_adapter_thread,
+    is_kit_thread,
+    other_threads,
+    threads_as_daemons,
+)
 
 __all__ = [
     "AsyncConsumer",
@@ -14,11 +21,14 @@ __all__ = [
     "ConsumerError",
     "Hang",
     "Log",
+    "Look",
     "Pending",
     "Stream",
     "SyncConsumer",
+    "is_adapter_thread",
     "is_kit_thread",
     "other_threads",
+    "shown",
     "threads_as_daemons",
     "waits_at",
     "without_tracebacks",

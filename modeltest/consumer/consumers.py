@@ -3,35 +3,52 @@
 from __future__ import annotations
 
 import inspect
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from modeltest.backend import leave_copy
+from modeltest.clock import now
 from modeltest.consumer.asynchronous import AsyncHand, AsyncStream
-from modeltest.consumer.log import Log
+from modeltest.consumer.log import Faults, Log
+from modeltest.consumer.look import Look, look_at, takes_cancel
 from modeltest.consumer.loop import Loop
 from modeltest.consumer.pending import Hang, Pending
 from modeltest.consumer.stacks import stack
 from modeltest.consumer.stream import Stream
-from modeltest.consumer.sync import SyncHand, SyncStream, takes_cancel
+from modeltest.consumer.sync import SyncHand, SyncStream
 from modeltest.consumer.threads import unwind
 from modeltest.consumer.worker import Worker
 from modeltest.contract import CancelToken, Request
 
+_MAKING = "new_model()"
 _PATIENCE_AFTER_HANG = 0.3
 """Seconds in which all else may end once something hangs: that wait was long enough."""
 
 
 class Consumer(ABC):
-    """Makes a model and its streams, on the side where the adapter is used."""
+    """Makes a model and its streams, on the side where the adapter is used.
+
+    Attributes:
+        faults: what the streams gave that no answer holds.
+        raised: what the adapter raised in `build`, to be told from what the caller's own thread
+            is interrupted by.
+    """
 
     def __init__(self) -> None:
+        self.faults = Faults()
+        self.raised: BaseException | None = None
         self._streams: dict[Stream, None] = {}  # those not released, and those that hang
         self._hung = False
+        self._look: tuple[Any, Look] | None = None  # of the model that was looked at last
 
-    def build(self, make: Callable[[], Any], deadline: float) -> Any:
+    def build(self, make: Callable[[], Any], deadline: float, operation: str = _MAKING) -> Any:
         """Return what `make()` gives, called where the adapter will run.
+
+        Args:
+            make: the author's.
+            deadline: seconds that it may take.
+            operation: what it is called in a `Hang`.
 
         Raises:
             Hang: it did not return within `deadline` seconds.
@@ -40,13 +57,29 @@ class Consumer(ABC):
         """
         made: list[Any] = []
         try:
-            error = self._begin_build(make, made).wait(deadline)
+            error = self._begin_build(make, made, operation).wait(deadline)
         except Hang:
             self._hung = True
             raise
         if error is not None:
+            self.raised = error
             raise error
         return made[0]
+
+    def look(self, model: Any, deadline: float) -> Look:
+        """Return what can be told of `model` by looking at it; raises as `build` does."""
+        look: Look = self.build(lambda: look_at(model), deadline, "looking up the model's stream")
+        self._look = model, look
+        return look
+
+    def let_go(self, held: list[Any], deadline: float) -> None:
+        """Empty `held`, which alone has the model, where the adapter runs: it may have a `__del__`.
+
+        Raises:
+            Hang: that did not return.
+        """
+        self._look = None
+        self.build(held.clear, deadline, "dropping the model")
 
     def stream(
         self, model: Any, request: Request, deadline: float, beside: Stream | None = None
@@ -96,7 +129,9 @@ class Consumer(ABC):
             del self._streams[stream]
 
     @abstractmethod
-    def _begin_build(self, make: Callable[[], Any], made: list[Any]) -> Pending:
+    def _begin_build(
+        self, make: Callable[[], Any], made: list[Any], operation: str = _MAKING
+    ) -> Pending:
         """Begin to call `make()`; what it gives is put into `made`."""
 
     @abstractmethod
@@ -117,7 +152,6 @@ class SyncConsumer(Consumer):
         super().__init__()
         self._workers: list[Worker] = []
         self._idle: list[Worker] = []
-        self._asked: tuple[Any, bool] | None = None  # whether the model takes a token
 
     def reports(self) -> list[str]:
         """Return nothing: there is no loop."""
@@ -127,12 +161,15 @@ class SyncConsumer(Consumer):
         """Return 0: there is no loop."""
         return 0
 
-    def _begin_build(self, make: Callable[[], Any], made: list[Any]) -> Pending:
+    def _begin_build(
+        self, make: Callable[[], Any], made: list[Any], operation: str = _MAKING
+    ) -> Pending:
         worker = self._worker()
-        pending = Pending("new_model()", lambda: stack(worker.thread))
+        pending = Pending(operation, lambda: stack(worker.thread))
 
         def build() -> None:
             error = _make(make, made)
+            leave_copy()
             self._idle.append(worker)
             pending.finish(error)
 
@@ -142,10 +179,12 @@ class SyncConsumer(Consumer):
     def _new_stream(
         self, model: Any, request: Request, deadline: float, beside: Stream | None
     ) -> Stream:
-        if self._asked is None or self._asked[0] is not model:
-            self._asked = model, takes_cancel(model)
-        token = CancelToken() if self._asked[1] else None
-        hand = SyncHand(model, request, Log(), token)
+        if self._look is not None and self._look[0] is model:
+            takes_token = self._look[1].takes_cancel
+        else:
+            takes_token = takes_cancel(model)
+        token = CancelToken() if takes_token else None
+        hand = SyncHand(model, request, Log(self.faults), token)
         worker = beside.worker if isinstance(beside, SyncStream) else self._worker()
         return SyncStream(worker, hand, deadline, self._reuse)
 
@@ -168,12 +207,12 @@ class SyncConsumer(Consumer):
         return self._workers[-1]
 
     def _end(self, patience: float) -> None:
-        until = time.monotonic() + patience
+        until = now() + patience
         for worker in self._workers:
             worker.end()
         threads = [worker.thread for worker in self._workers]
         for thread in threads:
-            thread.join(max(0.0, until - time.monotonic()))
+            thread.join(max(0.0, until - now()))
         unwind(*(thread for thread in threads if thread.is_alive()))
 
 
@@ -197,12 +236,14 @@ class AsyncConsumer(Consumer):
         """Whether a task refused to end: its coroutines are unwound when they are collected."""
         return self._loop.abandoned
 
-    def _begin_build(self, make: Callable[[], Any], made: list[Any]) -> Pending:
+    def _begin_build(
+        self, make: Callable[[], Any], made: list[Any], operation: str = _MAKING
+    ) -> Pending:
         async def build() -> None:
             await _make_async(make, made, pending)
 
         coroutine = build()
-        pending = Pending("new_model()", lambda: self._loop.frames(coroutine))
+        pending = Pending(operation, lambda: self._loop.frames(coroutine))
         self._loop.call(self._loop.create_task, coroutine)
         return pending
 
@@ -213,7 +254,7 @@ class AsyncConsumer(Consumer):
         deadline: float,
         beside: Stream | None,
     ) -> Stream:
-        hand = AsyncHand(model, request, Log())
+        hand = AsyncHand(model, request, Log(self.faults))
         reader = beside if isinstance(beside, AsyncStream) else None
         return AsyncStream(self._loop, hand, deadline, self._forget, reader)
 

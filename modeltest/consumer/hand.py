@@ -57,8 +57,8 @@ class Hand:
         self._iterator = None
 
     def drop(self) -> None:
-        """Let go of the stream too."""
-        self._iterator = self.stream = None
+        """Let go of the stream too, and of the model: nothing more is asked of it."""
+        self._iterator = self.stream = self._model = None
 
     def _leave_block(self, leave_by: str) -> None:
         """Do what ends the body of a with-block, once the loop in it is over."""

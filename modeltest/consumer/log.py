@@ -2,16 +2,67 @@
 
 from __future__ import annotations
 
-from modeltest.backend import Progress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from modeltest.backend import Progress, leave_copy
+from modeltest.consumer.given import NoEvent, as_event, weight
 from modeltest.consumer.stacks import Spot, raised_at, shown
 from modeltest.contract import Event, ReasoningDelta, TextDelta
+
+_LIMIT = 100_000_000
+"""Bytes that the events of a stream may hold, roughly; no check sends a fiftieth of it."""
+
+
+class Endless(Exception):  # noqa: N818 - a verdict about the adapter
+    """The stream gives events for ever, and is not read on: memory has an end."""
+
+
+class Fault(NamedTuple):
+    """Something that no stream may give: what it is, in words, and how to mend it."""
+
+    text: str
+    fix: str
+
+
+@dataclass
+class Faults:
+    """What the streams of a model gave that no stream may give.
+
+    Attributes:
+        found: some of it; a stream may have one in each event.
+        full: whether there is so much that nothing more need be read.
+    """
+
+    found: list[Fault] = field(default_factory=list)
+    full: bool = False
+
+    def note(self, text: str, fix: str) -> None:
+        """Note one more."""
+        fault = Fault(text, fix)
+        if fault not in self.found:
+            self.found.append(fault)
+        self._count += 1
+        self.full |= self._count >= _NOTED
+
+    _count: int = 0
+
+
+_NOTED = 10
+_GIVE_EVENTS = (
+    "yield nothing but TextDelta, ReasoningDelta, ToolCallDelta and Finish of modeltest, or "
+    "subclasses of them, each field with a value of its type"
+)
+_END_WITH_THE_BODY = "end the stream, or raise, once the body has ended: nothing comes after it"
+_HAVE_A_TEXT = "let str(error) return a text: whoever catches the error logs it"
 
 
 class Log:
     """The events a consumer took, and how the stream ended.
 
     Attributes:
-        events: what was taken, in order; anything the adapter yields is kept as it is.
+        events: what was taken, in order, as the contract's own types.
+        faults: what was taken that is no event; shared by the streams of a consumer.
         ended: whether iteration ended, in either way.
         error: what iterating raised, its tracebacks removed; None if it raised nothing.
         trace: where the error came through, innermost first.
@@ -20,21 +71,48 @@ class Log:
             `except` block does while it runs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, faults: Faults | None = None) -> None:
         self.events: list[Event] = []
+        self.faults = faults or Faults()
         self.ended = False
         self.error: BaseException | None = None
         self.trace: list[Spot] = []
         self.progress = Progress()
         self.hold_error = False
+        self._weight = 0
 
-    def add(self, event: Event) -> None:
-        """Keep an event."""
-        self.events.append(event)
+    def add(self, given: Any) -> None:
+        """Keep an event. What is none is noted, and left out.
+
+        Raises:
+            NoEvent: so many were none that the stream is not worth reading.
+            Endless: it was one too many.
+        """
+        leave_copy()
+        try:
+            event = as_event(given)
+        except NoEvent as fault:
+            self.faults.note(f"{fault}.", _GIVE_EVENTS)
+            if self.faults.full:
+                raise
+        else:
+            self.events.append(event)
+            self._weight += weight(event)
+            if self._weight > _LIMIT:
+                self._give_up()
         self.progress.advance()
+
+    def _give_up(self) -> None:
+        fault = f"the stream gave {len(self.events):,} events, and no end"
+        text = f"{fault}; expected an end where the answer, or the body, ends."
+        self.faults.note(text, _END_WITH_THE_BODY)
+        self.faults.full = True
+        self.events.clear()
+        raise Endless(fault)
 
     def end(self) -> None:
         """Note that iteration ended without an error."""
+        leave_copy()
         self.ended = True
 
     def fail(self, error: BaseException) -> None:
@@ -50,7 +128,17 @@ class Log:
         return shown(self.trace)
 
     def kept(self, error: BaseException) -> BaseException:
-        """Return `error` as it may be kept: without its tracebacks, unless they are held."""
+        """Return `error` as it may be kept: without its tracebacks, unless they are held.
+
+        Its text is asked for once, here where the adapter runs: if that does not come back, it
+        is found like any other hang.
+        """
+        leave_copy()
+        try:
+            str(error)
+        except BaseException as second:
+            text = f"the adapter raised a {type(error).__name__} whose str() raises"
+            self.faults.note(f"{text} {type(second).__name__}; expected a text.", _HAVE_A_TEXT)
         return error if self.hold_error else without_tracebacks(error)
 
     @property
@@ -81,9 +169,16 @@ def without_tracebacks(error: BaseException) -> BaseException:
         if not isinstance(link, BaseException) or id(link) in seen:
             continue
         seen.add(id(link))
-        link.__traceback__ = None
+        # By the base class: an error's own attributes may raise, or be frozen.
+        BaseException.with_traceback(link, None)
         # HTTP libraries hand on the error they translate as an argument, not only as a cause.
-        pending += [link.__cause__, link.__context__, *link.args]
+        pending += [_own(link, name) for name in ("__cause__", "__context__")]
+        pending += _own(link, "args")
         if isinstance(link, BaseExceptionGroup):
-            pending += link.exceptions
+            pending += BaseExceptionGroup.exceptions.__get__(link)
     return error
+
+
+def _own(error: BaseException, name: str) -> Any:
+    """Return an attribute that every exception has, whatever the class makes of it."""
+    return getattr(BaseException, name).__get__(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import functools
 import math
 import threading
 import traceback
@@ -12,7 +13,7 @@ import weakref
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from modeltest.backend import KitThread
+from modeltest.backend import KitThread, leave_copy
 from modeltest.consumer.stacks import awaits, stack
 from modeltest.consumer.threads import unwind
 
@@ -38,11 +39,13 @@ class Loop:
         # Python's debug mode would log each callback that takes long on a busy machine.
         self.loop.slow_callback_duration = math.inf
         self.reports: list[str] = []
-        self.closing = self.abandoned = False
+        self.closing = self.abandoned = self._broken = False
         self._patience = 0.0
         self._stopped = threading.Event()
         self._own: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
         self.thread = KitThread(self._run, name="modeltest event loop")
+        # The child's loop takes its events from the same place as ours: it must not go on.
+        self.thread.when_forked = functools.partial(self.loop.call_soon, leave_copy)
         self.thread.start()
 
     def call(self, function: Callable[..., object], *args: Any) -> None:
@@ -87,20 +90,24 @@ class Loop:
 
     def _run(self) -> None:
         try:
-            while not self.closing:
+            while not (self.closing or self._broken):
                 self._go_on(self.loop.run_forever)
             self._stopped.set()
             self._go_on(lambda: self.loop.run_until_complete(self._wind_up(self._patience / 6)))
         finally:
             # It ends idle threads of its executor too. To wait for them (as
             # shutdown_default_executor() does) could take for ever.
-            self.loop.close()
+            with contextlib.suppress(OSError):  # someone has closed what it closes
+                self.loop.close()
 
     def _go_on(self, run: Callable[[], None]) -> None:
         try:
             run()
         except BaseException as error:  # asyncio lets SystemExit and KeyboardInterrupt out
             self.reports.append(f"the event loop was stopped by {_shown(error)}")
+            # Any other is the loop's own, such as a selector that someone closed: it would
+            # come again and again.
+            self._broken |= isinstance(error, Exception)
 
     async def _wind_up(self, patience: float) -> None:
         """Bring all tasks to their end; each of five steps may take `patience` seconds."""

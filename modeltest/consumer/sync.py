@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from modeltest.backend import KitThread
+from modeltest.backend import KitThread, leave_copy
 from modeltest.consumer.hand import Hand
 from modeltest.consumer.log import Log
 from modeltest.consumer.pending import Pending
@@ -175,14 +175,6 @@ class SyncHand(Hand):
             self._leave_block(leave_by)
 
 
-def takes_cancel(model: Any) -> bool:
-    """Tell whether `model.stream` has a parameter named `cancel`."""
-    try:
-        return "cancel" in inspect.signature(model.stream).parameters
-    except Exception:  # no signature, or an attribute that raises when it is looked up
-        return False
-
-
 def _perform(hand: Hand, pending: Pending, verb: str, args: tuple[Any, ...]) -> None:
     """Run one verb; whatever the adapter raises, even SystemExit, is its outcome."""
     try:
@@ -190,4 +182,5 @@ def _perform(hand: Hand, pending: Pending, verb: str, args: tuple[Any, ...]) -> 
     except BaseException as error:
         pending.finish(hand.log.kept(error))
     else:
+        leave_copy()
         pending.finish(None)

@@ -12,11 +12,17 @@ from collections.abc import Iterable, Iterator, MutableMapping
 from contextlib import contextmanager
 
 from modeltest.backend import KitThread
+from modeltest.clock import now, pause
 
 
 def is_kit_thread(thread: threading.Thread) -> bool:
     """Tell whether the kit started `thread`."""
     return isinstance(thread, KitThread)
+
+
+def is_adapter_thread(thread: threading.Thread) -> bool:
+    """Tell whether `thread` was started while an adapter was tested, and not by the kit."""
+    return thread in _theirs
 
 
 def other_threads() -> set[threading.Thread]:
@@ -43,9 +49,9 @@ def unwind(*threads: threading.Thread) -> bool:
     for thread in computing:
         if thread.is_alive():  # else its number may be another's by now
             raise_in(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit))
-    until = time.monotonic() + _GRACE
+    until = now() + _GRACE
     for thread in computing:
-        thread.join(max(0.0, until - time.monotonic()))
+        thread.join(max(0.0, until - now()))
     return bool(computing)
 
 
@@ -59,7 +65,7 @@ def _computing(threads: Iterable[threading.Thread]) -> set[threading.Thread]:
     for _ in range(_LOOKS):
         if len(found) == len(used):
             break
-        time.sleep(_LOOK_INTERVAL)  # nothing else tells a busy thread from a blocked one
+        pause(_LOOK_INTERVAL)  # nothing else tells a busy thread from a blocked one
         found |= {thread for thread in used if _processor_time(thread) > used[thread]}
     return found
 
@@ -106,12 +112,15 @@ _lock = threading.Lock()
 _blocks = 0
 _start = threading.Thread.start
 _started: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+_theirs: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+"""All of them, also those of blocks that are over."""
 
 
 def _start_as_daemon(thread: threading.Thread) -> None:
     if thread.ident is None:  # else it was started before, which start() complains about
         thread.daemon = True
         _started.add(thread)
+        _theirs.add(thread)
     _start(thread)
 
 

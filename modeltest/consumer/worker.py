@@ -7,7 +7,7 @@ import queue
 import threading
 from collections.abc import Callable
 
-from modeltest.backend import KitThread
+from modeltest.backend import KitThread, leave_copy
 
 Job = Callable[[], object]
 
@@ -43,4 +43,5 @@ def _work(jobs: queue.SimpleQueue[Job | None]) -> None:
             over = job is None
             if job is not None:
                 job()
+                leave_copy()
             del job  # it refers to the stream

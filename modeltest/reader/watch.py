@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from modeltest.backend import KitThread
 from modeltest.checks import Evidence, Failure
+from modeltest.checks.commons import commons_kept, failure_of
 from modeltest.consumer import Hang, Pending
 from modeltest.consumer.stacks import stack
 from modeltest.consumer.threads import unwind
@@ -19,10 +20,24 @@ def run_watched(run: Run, trial: ReaderTrial) -> None:
         trial: what it is called with; it says how long one body may take.
 
     Raises:
-        Failure: the reader did not come back from one.
+        Failure: the reader did not come back from one, or meddled with the process.
 
     And what `run` raises.
     """
+    deeds: list[str] = []
+    try:
+        with commons_kept() as deeds:
+            _run_watched(run, trial)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        if not deeds:
+            raise
+    if deeds:
+        raise failure_of(deeds)
+
+
+def _run_watched(run: Run, trial: ReaderTrial) -> None:
 
     def work() -> None:
         try:

@@ -9,7 +9,7 @@ from modeltest.transports.base import OwnTransport, Transport
 from modeltest.transports.egress import Attempt, EgressGuard, EgressRefused, LookupRefused
 from modeltest.transports.environment import neutral_environment
 from modeltest.transports.ledger import Connection, Ledger, State
-from modeltest.transports.place import Place
+from modeltest.transports.place import Place, calling_place
 from modeltest.transports.requests_client import RequestsTransport
 from modeltest.transports.urllib3_client import Urllib3Transport
 
@@ -26,5 +26,6 @@ __all__ = [
     "State",
     "Transport",
     "Urllib3Transport",
+    "calling_place",
     "neutral_environment",
 ]

@@ -16,7 +16,7 @@ class TestLog(unittest.TestCase):
     def test_texts(self):
         log = Log()
         for event in (TextDelta("a"), ReasoningDelta("b"), TextDelta(""), None, TextDelta("c")):
-            log.add(event)
+            log.add(event)  # None is no event, but counts as taken
         self.assertEqual(log.text, "ac")
         self.assertEqual(log.texts, ["a", "b", "c"])
         self.assertEqual(log.progress.count, 5)

@@ -11,6 +11,8 @@ from typing import Any, Self
 
 from modeltest import CancelToken, TextDelta
 from modeltest.consumer import ConsumerError, SyncConsumer
+from modeltest.consumer.given import NoEvent
+from modeltest.consumer.log import Endless
 from tests.consumer.models import HI, PATIENCE, SyncTestCase, WeirdError, word
 
 
@@ -302,11 +304,25 @@ class TestErrors(SyncTestCase):
         self.assertTrue(stream.log.ended)
         self.assertEqual(stream.log.events, [])
 
-    def test_events_of_any_type_are_kept(self) -> None:
-        stream = self.opened(Gives(lambda: iter([None, 1, "x"])))
+    def test_what_is_no_event_is_noted(self) -> None:
+        stream = self.opened(Gives(lambda: iter([None, word(0), "x"])))
         stream.drain()
-        self.assertEqual(stream.log.events, [None, 1, "x"])
-        self.assertEqual((stream.log.text, stream.log.texts), ("", []))
+        self.assertEqual(stream.log.events, [word(0)])
+        texts = [fault.text for fault in self.consumer.faults.found]
+        expected = "expected TextDelta, ReasoningDelta, ToolCallDelta or Finish, of modeltest."
+        self.assertEqual(texts, [f"the adapter gave {it}; {expected}" for it in ("None", "'x'")])
+
+    def test_a_stream_of_what_is_no_event_is_not_read_on(self) -> None:
+        stream = self.opened(Gives(lambda: itertools.repeat({})))
+        self.assertIsInstance(stream.drain(), NoEvent)
+        self.assertTrue(stream.log.ended)
+        self.assertEqual(len(self.consumer.faults.found), 1)
+
+    def test_a_stream_without_end_is_not_read_on(self) -> None:
+        stream = self.opened(Gives(lambda: itertools.repeat(TextDelta("x" * 1_000_000))))
+        self.assertIsInstance(stream.drain(), Endless)
+        self.assertTrue(self.consumer.faults.full)
+        self.assertIn("the stream gave 100 events, and no end", self.consumer.faults.found[0].text)
 
     def test_the_next_verb_works(self) -> None:
         stream = self.opened(Gives(lambda: Raising(SystemExit(), in_close=True)))
