@@ -134,8 +134,10 @@ class Backend:
         Raises:
             BackendError: a script raised; the step is named and the error chained.
         """
-        if self._faults:
-            raise self._faults[0]
+        # Sockets that are gone explain what else went wrong.
+        closed = [fault for fault in self._faults if isinstance(fault, SocketsClosed)]
+        for fault in closed or self._faults:
+            raise fault
 
     def wait(self, condition: Callable[[], bool], timeout: float) -> bool:
         """Wait until `condition()` holds, at most `timeout` seconds; return whether it holds.

@@ -90,8 +90,8 @@ class Server:
             self._go_round()
         except OSError as error:  # of the selector: who calls a socket sees to its errors
             self._tear_down(Torn() if error.errno == errno.EBADF else error)
-        except Torn as torn:
-            self._tear_down(torn)
+        except (Torn, KeyError, ValueError):  # it knows the number still, or is closed itself
+            self._tear_down(Torn())
         else:
             with contextlib.suppress(OSError):  # someone was quicker
                 self._opened.close()
@@ -150,6 +150,8 @@ class Server:
         except (BlockingIOError, ConnectionError):
             return  # it left again before it was accepted
         except OSError as error:  # no descriptors left: it would fail again and again
+            if error.errno == errno.EBADF:
+                raise
             self.errors.append(error)
             self._stop_listening()
             return

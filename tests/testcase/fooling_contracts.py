@@ -66,7 +66,12 @@ class Fooling(ModelContractTestCase, abstract=True):
     model: Any = None
     fine: Any = None
     checks: tuple[str, ...] = A_FEW
+    patience = 10.0
     event = staticmethod(event)
+
+    @property
+    def deadline(self) -> float:  # type: ignore[override] # may be short, but not for the set-up
+        return 10.0 if self.fine is None else self.patience
 
     def new_model(self, base_url: str, client: Any) -> Any:
         kind = type(self)
@@ -209,9 +214,11 @@ class ForksAndLeaves(AtFirst):
 
 @fooling
 class ForksAndSleeps(AtFirst):
+    attributes = {"patience": 0.5, "checks": A_FEW[:1]}
+
     def act(self) -> None:
         if not os.fork():
-            time.sleep(20)
+            time.sleep(10)
             os._exit(0)
 
 
@@ -226,12 +233,16 @@ class RunsCommand(AtFirst):
 
 @fooling
 class ClosesDescriptors(AtFirst):
+    attributes = {"patience": 1.0}
+
     def act(self) -> None:
         os.closerange(3, 1000)
 
 
 @fooling
 class ClosesSockets(AtFirst):
+    attributes = {"patience": 1.0}
+
     def act(self) -> None:
         for found in gc.get_objects():
             if isinstance(found, socket.socket):
@@ -531,7 +542,7 @@ class HangingError(Exception):
 
 @fooling
 class HangsInStr(AcmeModel):
-    attributes = {"deadline": 0.5}
+    attributes = {"patience": 0.5, "checks": A_FEW[:3]}
     stream = raising(HangingError)
 
 
@@ -560,6 +571,8 @@ class StartsThreads(AtFirst):
 
 @fooling
 class StartsManyThreads(AtFirst):
+    attributes = {"checks": A_FEW[:2]}
+
     def act(self) -> None:
         threads = [threading.Thread(target=time.sleep, args=(0.1,)) for _ in range(500)]
         for thread in threads:
@@ -659,6 +672,8 @@ KEPT: list[Any] = []
 
 @fooling
 class ClosesNothing(AcmeModel):
+    attributes = {"patience": 0.5}
+
     def stream(self, request: Request) -> Any:
         KEPT.append(LyingClose(super().stream(request)))
         return KEPT[-1]
@@ -671,7 +686,7 @@ class HangingIter(Stream):
 
 @fooling
 class HangsInIter(AcmeModel):
-    attributes = {"deadline": 0.5}
+    attributes = {"patience": 0.5, "checks": A_FEW[:3]}
 
     def stream(self, request: Request) -> Any:
         return HangingIter(super().stream(request))
@@ -679,7 +694,7 @@ class HangsInIter(AcmeModel):
 
 @fooling
 class HangsByProperty(AcmeModel):
-    attributes = {"deadline": 0.5}
+    attributes = {"patience": 0.5, "checks": A_FEW[:3]}
 
     @property
     def stream(self) -> Any:
@@ -688,7 +703,7 @@ class HangsByProperty(AcmeModel):
 
 @fooling
 class HangsInDel(AcmeModel):
-    attributes = {"deadline": 0.5}
+    attributes = {"patience": 0.5, "checks": A_FEW[:3]}
 
     def __del__(self) -> None:
         FOR_EVER.wait()
@@ -720,12 +735,12 @@ class RaisesInRepr(AcmeModel):
 
 class NeverWaits(Fooling):
     model = AcmeModel
-    deadline = 0.0001
+    deadline = 0.0001  # type: ignore[assignment]
 
 
 class WaitsForEver(Fooling):
     model = AcmeModel
-    deadline = 1e9
+    deadline = 1e9  # type: ignore[assignment]
 
 
 class RaisingSetUp(Fooling):
@@ -748,6 +763,11 @@ class AsyncFooling(AsyncModelContractTestCase, abstract=True):
     model: Any = None
     fine: Any = None
     checks: tuple[str, ...] = A_FEW
+    patience = 10.0
+
+    @property
+    def deadline(self) -> float:  # type: ignore[override] # as above
+        return 10.0 if self.fine is None else self.patience
 
     def new_model(self, base_url: str, client: Any) -> Any:
         kind = type(self)
@@ -791,6 +811,7 @@ for name, act in {
     "AsyncFreezesTime": freeze,
 }.items():
     fooling_async(type(name, (AsyncAtFirst,), {"act": staticmethod(act)}))
+CASES["AsyncClosesDescriptors"].patience = 1.0
 
 
 TASKS: list[Any] = []

@@ -94,6 +94,8 @@ EXPECTED: tuple[dict[str, str], ...] = (
         "AsyncMock": r"received no request",
         "AgreeableModel": rf"the adapter gave <.*AgreeableModel object at .*>{NO_EVENT}",
         "ClosesNothing": r"the response is still open \d",
+    },
+    {
         "HangsInStr": r"did not return within (.*\n)+.* in __str__: FOR_EVER\.wait\(\)",
         "HangsInIter": r"next\(\) did not return within (.*\n)+.* in __iter__: FOR_EVER\.wait\(\)",
         "HangsByProperty": r"looking up the model's stream did not return within (.*\n)+.*FOR_EVER",
