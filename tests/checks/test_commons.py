@@ -1,5 +1,6 @@
 """What belongs to the process is given back, and who changed it is told."""
 
+import contextlib
 import os
 import socket
 import threading
@@ -65,7 +66,8 @@ class TestCommons(unittest.TestCase):
 
         def watchdog() -> None:
             ask.wait()
-            os._exit(1)
+            with contextlib.suppress(SystemExit):
+                os._exit(1)
 
         with mock.patch("os._exit", asked.append):
             thread = threading.Thread(target=watchdog)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 from unittest import mock
 
-from modeltest import CancelToken
+from modeltest import CancelToken, TextDelta
 from modeltest.consumer import Hang, Stream, SyncConsumer, worker
 from tests.consumer.models import HI, PATIENCE, SHORT, Stubborn, SyncTestCase, word
 
@@ -213,7 +213,7 @@ class TestHangs(SyncTestCase):
         class Model:
             def stream(self, request: Any) -> Iterator[Any]:
                 while True:
-                    yield None
+                    yield TextDelta("")
 
         stream = self.opened(Model())
         self.hang(stream, "drain")
