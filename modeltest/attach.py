@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import unittest
 import warnings
@@ -87,7 +88,9 @@ def reasons_of(
         raise TypeError(f"{what}: expected a dict of check name → reason, got {given!r}")
     for name, reason in given.items():
         if name not in methods:
-            raise TypeError(f"{what} names {name!r}, which is no check; see {listing}")
+            close = difflib.get_close_matches(str(name), map(str, methods), 1)
+            meant = f"; did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"{what} names {name!r}, which is no check; see {listing}{meant}")
         if not isinstance(reason, str) or not reason.strip():
             raise TypeError(f"{what}[{name!r}] needs a reason, got {reason!r}")
     # What names fewer checks says it last: a check's own reason goes before its group's.

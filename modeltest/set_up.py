@@ -77,22 +77,25 @@ def _answers(trial: Trial) -> None:
             )
 
 
+_DERIVE = "derive the test case from {}ModelContractTestCase"
+
+
 def _expect_kind(case: Case) -> None:
     """Expect a synchronous adapter, or an asynchronous one, as the test case is."""
     consumer = case.subject.consumer
     if case.look.is_asynchronous and consumer is SyncConsumer:
-        raise Failure("stream() is asynchronous: derive from AsyncModelContractTestCase.")
+        raise Failure("stream() is asynchronous.", fix=_DERIVE.format("Async"))
     if case.look.is_generator and consumer is AsyncConsumer:
-        raise Failure("stream() is a plain generator: derive from ModelContractTestCase.")
+        raise Failure("stream() is a plain generator.", fix=_DERIVE.format(""))
 
 
 def _expect_right_iterable(log: Log) -> None:
     """Expect that what `stream` gave can be iterated in the test case's way."""
     text = text_of(log.error) if isinstance(log.error, TypeError) else ""
     if re.search(r"'(async_generator|coroutine)' object is not iterable", text):
-        raise Failure(f"stream() is asynchronous ({text}): derive from AsyncModelContractTestCase.")
+        raise Failure(f"stream() is asynchronous ({text}).", fix=_DERIVE.format("Async"))
     if "is not an async iterable" in text or "can't be used in 'await'" in text:
-        raise Failure(f"stream() is not asynchronous ({text}): derive from ModelContractTestCase.")
+        raise Failure(f"stream() is not asynchronous ({text}).", fix=_DERIVE.format(""))
 
 
 def _pieces(trial: Trial) -> list[bytes]:

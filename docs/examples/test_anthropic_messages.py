@@ -13,7 +13,7 @@ class TestAnthropicMessages(ModelContractTestCase):
 
     transport = Urllib3Transport()
     wire = AnthropicMessages()
-    idle_timeout = 0.2
+    idle_timeout = 0.15
 
     def new_model(self, base_url: str, client: urllib3.PoolManager) -> AnthropicMessagesModel:
         """Return the adapter, pointed at the kit's server."""

@@ -12,7 +12,7 @@ class TestGemini(ModelContractTestCase):
     """Holds the adapter to the contract."""
 
     wire = Gemini()
-    idle_timeout = 0.2
+    idle_timeout = 0.15
 
     def new_model(self, base_url: str, client: requests.Session) -> GeminiModel:
         """Return the adapter, pointed at the kit's server."""

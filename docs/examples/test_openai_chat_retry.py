@@ -13,7 +13,7 @@ class TestRetryingOpenAIChat(ModelContractTestCase):
 
     wire = OpenAIChat(reasoning="reasoning")
     retries = 2
-    idle_timeout = 0.2
+    idle_timeout = 0.15
     expected_failures = {
         "release/blocked [SHOULD]": "before the headers, requests gives no hold on the connection",
     }

@@ -12,7 +12,7 @@ class TestOpenAIChatWire(ModelContractTestCase):
     """Needs no event: the wire format has it."""
 
     wire = OpenAIChat(reasoning="reasoning_content")
-    idle_timeout = 0.2
+    idle_timeout = 0.15
 
     def new_model(self, base_url: str, client: requests.Session) -> OpenAIChatModel:
         """Return the adapter, pointed at the kit's server."""

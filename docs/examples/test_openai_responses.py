@@ -12,7 +12,7 @@ class TestOpenAIResponses(ModelContractTestCase):
     """Holds the adapter to the contract."""
 
     wire = OpenAIResponses()
-    idle_timeout = 0.2
+    idle_timeout = 0.15
 
     def new_model(self, base_url: str, client: requests.Session) -> OpenAIResponsesModel:
         """Return the adapter, pointed at the kit's server."""

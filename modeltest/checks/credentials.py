@@ -96,10 +96,11 @@ def only_the_provider_is_contacted(trial: Trial) -> None:
     "raise `from None` where the cause quotes it",
 )
 def errors_do_not_reveal_the_key(trial: Trial) -> None:
-    """No error, and no cause of one, says the key.
+    """No error reveals the key, and no cause of one does.
 
     Errors are logged, and logs are read by many.
     """
+    secret, handed_over = trial.subject.secret, False
     for name, response in {
         "HTTP 401": answered(error_answer(trial, 401)),
         "HTTP 502, a page": answered(html_page(502, "502 Bad Gateway")),
@@ -108,11 +109,13 @@ def errors_do_not_reveal_the_key(trial: Trial) -> None:
     }.items():
         with trial.case(name, response) as case:
             log = case.read()
-            if not any(_carries(exchange, trial.subject.secret) for exchange in _asked(case)):
+            handed_over |= any(_carries(exchange, secret) for exchange in _asked(case))
+            if not handed_over:
                 raise Skip(_HAND_OVER)
-            _expect_kept(log.error, trial.subject.secret)
-    with trial.case("connection refused") as case, nobody_listens(case):
-        _expect_kept(case.read().error, trial.subject.secret)
+            _expect_kept(log.error, secret)
+    if handed_over:
+        with trial.case("connection refused") as case, nobody_listens(case):
+            _expect_kept(case.read().error, secret)
 
 
 def _asked(case: Case) -> list[Exchange]:
@@ -176,7 +179,7 @@ def _expect_kept(error: BaseException | None, secret: Secret) -> None:
         whose = "the error" if link is error else f"a cause of it ({type(link).__name__})"
         for what, said in (("text", text_of(link)), ("repr", _repr_of(link))):
             if secret.is_in(said):
-                raise Failure(f"{whose} says the key in its {what}: {in_one_line(said, 500)}")
+                raise Failure(f"{whose} reveals the key in its {what}: {in_one_line(said, 500)}")
 
 
 def _chain(error: BaseException | None) -> list[BaseException]:

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from email.utils import formatdate
 
-from modeltest.backend import Close, Progress, Reset, Response, SendHead, Stall, Step
+from modeltest.backend import Close, Pause, Progress, Reset, Response, SendHead, Stall, Step
 from modeltest.checks.answers import answered, error_answer, html_page, json_answer
-from modeltest.checks.case import Case, text_of
+from modeltest.checks.case import Case, ending, text_of
 from modeltest.checks.check import Need, check
 from modeltest.checks.failure import Failure, count, size
 from modeltest.checks.refusal import expect_error, expect_refused, expect_said
@@ -140,9 +140,9 @@ def no_retry_after_first_event(trial: Trial) -> None:
     one.
     """
     half = sent(trial, range(2))
-    for name, ending in _BREAKS.items():
+    for name, last in _BREAKS.items():
         taken, marks = Progress(), list[int]()
-        breaks = Response((*half, once_taken(taken, 2), ending))
+        breaks = Response((*half, once_taken(taken, 2), last))
         with trial.case(name, breaks, _another_answer(trial, Mark(taken, marks))) as case:
             _expect_not_begun_again(case.read(taken), marks)
     for body in _failing_bodies(trial):
@@ -176,8 +176,9 @@ def unreachable_provider_is_an_error(trial: Trial) -> None:
     "faults/idle",
     "test_silence_is_an_error",
     needs=(Need.IDLE_TIMEOUT,),
-    fix="hand `idle_timeout` to the HTTP client as its read timeout, which counts from byte to "
-    "byte, and raise a ModelError when it runs out",
+    fix="hand `self.idle_timeout` of the test case to the HTTP client as its read timeout, which "
+    "counts from byte to byte (it is no limit for the whole answer), and raise a ModelError when "
+    "it runs out",
 )
 def silence_is_an_error(trial: Trial) -> None:
     """A provider that says nothing for `idle_timeout` seconds is an error.
@@ -194,6 +195,33 @@ def silence_is_an_error(trial: Trial) -> None:
             log = case.read(patience=silence * (1 + trial.subject.retries))
             expect_error(case, log, f"{silence:g} s of silence")
             case.expect_released("the turn failed")
+    with trial.case(
+        "no silence, but a long answer", *[_unhurried(trial, silence)] * _TRIES
+    ) as case:
+        _expect_read_on(case, silence)
+
+
+_PIECES, _TRIES = 6, 3
+"""Events of an answer that takes longer than the silence, and how often it may be read."""
+
+
+def _unhurried(trial: Trial, silence: float) -> Response:
+    """Return an answer whose pauses are short, and which takes longer than `silence` in all."""
+    steps = [step for one in sent(trial, range(_PIECES)) for step in (one, Pause(silence / 4))]
+    return ended_cleanly(tuple(steps))
+
+
+def _expect_read_on(case: Case, silence: float) -> None:
+    """Expect all events of an answer without silence. A busy machine makes some: read it again."""
+    for _ in range(_TRIES):
+        log = case.read(patience=silence * _PIECES)
+        if case.backend.exchanges[-1].sent_events == _PIECES and log.events:
+            return
+    raise Failure(
+        f"an answer with pauses of {silence / 4:g} s was given up, after "
+        f"{count(len(log.events), 'event')} of {_PIECES}; expected that only a silence of "
+        f"{silence:g} s ends it: {ending(log)}."
+    )
 
 
 _BREAKS: dict[str, Step] = {"the connection closes": Close(), "the connection is reset": Reset()}
@@ -258,6 +286,8 @@ def _expect_requests(case: Case, at_most: int) -> None:
             f"{count(came, 'request')} came; expected {at_most} at most "
             f"(`retries` is {case.subject.retries}).",
             (case.requests_shown(),),
+            fix="send a request again only after 408, 409, 429, 5xx or a failed connection, and "
+            "not more often than `retries` of the test case says",
         )
 
 

@@ -7,7 +7,7 @@ import copy
 from modeltest.backend import Await, Progress, Response, Send, Stall
 from modeltest.checks.case import Case, expect_events, shown
 from modeltest.checks.check import check
-from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.failure import Evidence, Failure, Skip, count
 from modeltest.checks.scripts import Arrive, bad_request, ended_cleanly, in_step, left_half, sent
 from modeltest.checks.texts import expect_beginning, plain_text
 from modeltest.checks.trial import Trial
@@ -128,6 +128,12 @@ def model_is_usable_after_failure(trial: Trial) -> None:
     )
     with trial.case("", *scripts) as case:
         case.read()
+        if len(case.backend.exchanges) > 1:
+            raise Failure(
+                f"after HTTP 400, {count(len(case.backend.exchanges), 'request')} came for the "
+                "first turn; expected one.",
+                fix="do not send again what was refused with 400: see faults/status",
+            )
         _cancel_early(case)
         _close_early(case)
         case.read()

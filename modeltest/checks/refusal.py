@@ -97,7 +97,20 @@ def _expect_known(
             f"{shown(error)}; expected {names_of(case.subject.model_error)}, which is what an "
             "agent loop catches.",
             (*evidence, Evidence("raised", "\n".join(log.raised_at))),
+            fix=_NAME_IT if _is_its_own(error, case.model) else "",
         )
+
+
+_NAME_IT = (
+    "derive the adapter's errors from modeltest's ModelError, or name them in the test case: "
+    "`model_error = …`"
+)
+
+
+def _is_its_own(error: BaseException, model: object) -> bool:
+    """Tell whether an error's type comes from the package that the adapter comes from."""
+    packages = {type(thing).__module__.partition(".")[0] for thing in (error, model)}
+    return len(packages) == 1
 
 
 def refusals(case: Case) -> tuple[type[BaseException], ...]:

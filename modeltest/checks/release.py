@@ -194,8 +194,9 @@ def cancel_while_blocked_releases(trial: Trial) -> None:
     "release/finished",
     "test_finished_turn_releases",
     needs=(Need.WIRE,),
-    fix="read the body to its end once the turn is over, or close it; what is left of it, such as "
-    "the last chunk, decides whether the connection can be used again",
+    fix="once the turn is over, take what is left of the body for a moment (a tenth of a second: "
+    "the last chunk is there, or does not come), then close it; keep one client for all streams "
+    "of a model. Only a body that was read to its end leaves a connection to be used again",
 )
 def finished_turn_releases(trial: Trial) -> None:
     """A turn that ended releases its response, and its connection can be used again.

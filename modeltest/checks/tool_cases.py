@@ -24,6 +24,8 @@ WEATHER, TIME = "get_weather", "get_time"
 CALLED = ("$READFILE", "read file", "$READFILE")
 """What a model has called in an earlier turn: no tool has such a name."""
 
+_PLACE = {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}
+
 _ANY_LENGTH = 40
 """Characters of a name that are shown."""
 
@@ -35,7 +37,7 @@ def rule_of(subject: Subject) -> ToolNameRule:
 
 def request_for(*names: str, choice: ToolChoice | None = None) -> Request:
     """Return a request that declares tools of these names."""
-    tools = tuple(Tool(name, f"Tool number {n}.") for n, name in enumerate(names, 1))
+    tools = tuple(Tool(name, f"Tool number {n}.", _PLACE) for n, name in enumerate(names, 1))
     return Request((user("What is the weather in Oslo?"),), tools, choice)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from modeltest.backend import Exchange, Response
@@ -15,6 +15,7 @@ from modeltest.checks.scripts import ended_cleanly, sent
 from modeltest.checks.sending import Sending, members, parsed, send, texts_in
 from modeltest.checks.tool_cases import (
     CALLED,
+    WEATHER,
     bad_choices,
     bad_names,
     good_choices,
@@ -37,7 +38,8 @@ LOOK_BEFORE_SENDING = (
 )
 SEND_AS_IT_IS = (
     "send every tool under its own name, and the choice with it; leave the choice out where there "
-    "are no tools; refuse nothing that the provider takes"
+    "are no tools; refuse nothing that the provider takes; an adapter without any tools says so: "
+    'skips = {"tools/*": "why"}'
 )
 _CHOICES = {"toolchoice", "toolconfig", "functioncall", "functioncallingconfig"}
 """Members of a request that say how to choose, whoever the provider is: without "_", in small
@@ -66,9 +68,12 @@ def good_tool_config_is_sent(trial: Trial) -> None:
     A name that was changed on its way comes back in the call, and no tool has it. A choice
     without tools is a 400.
     """
-    cases = {**good_names(trial.subject), **dict(good_choices(trial.subject))}
-    for name, request in cases.items():
+    for name, request in good_names(trial.subject).items():
         _try_accepted(trial, name, request)
+    _expect_definitions(trial)
+    sent_before: list[Any] = []
+    for name, request in good_choices(trial.subject):
+        sent_before.append(_try_accepted(trial, name, request, unlike=sent_before))
 
 
 @check(
@@ -133,8 +138,8 @@ def tool_name_traps(trial: Trial) -> None:
 def names_in_history_are_legal(trial: Trial) -> None:
     """A replayed call with an illegal name is refused, or rewritten, always in the same way.
 
-    Models make names up, such as `$READFILE`. Sent back as it is, one of them makes this request
-    and every later one of the conversation fail.
+    Models make names up, such as `$READFILE`. Once one is in the history, the provider refuses
+    every further request of the conversation.
     """
     rule = rule_of(trial.subject)
     if any(map(rule.accepts, CALLED)):
@@ -207,8 +212,15 @@ def _quotes(error: BaseException, name: str) -> bool:
 # Accepted
 
 
-def _try_accepted(trial: Trial, name: str, request: Request) -> None:
-    """Expect exactly one request, which says of the tools and the choice what was asked."""
+def _try_accepted(trial: Trial, name: str, request: Request, unlike: Sequence[Any] = ()) -> Any:
+    """Expect exactly one request, which says of the tools and the choice what was asked.
+
+    Returns:
+        Its body, parsed; None if it is no JSON, or no such request came.
+
+    A choice that has to be made must not be sent like another one: those of `unlike`.
+    """
+    body = None
     with trial.case(name, _whole_answer(trial)) as case:
         sending = send(trial, case, request)
         exchange = sending.expect_one()
@@ -219,8 +231,10 @@ def _try_accepted(trial: Trial, name: str, request: Request) -> None:
             _expect_names(sending, exchange, body)
         if wire is not None and wire.tool_choice_paths:
             _expect_choice(sending, wire, body)
+            _expect_choice_of_its_own(sending, body, unlike)
         elif not request.tools:
             _expect_no_choice(sending, (v for k, v in members(body) if _bare(k) in _CHOICES))
+    return body
 
 
 def _expect_tools(sending: Sending, got: tuple[str, ...]) -> None:
@@ -237,6 +251,37 @@ def _expect_names(sending: Sending, exchange: Exchange, body: Any) -> None:
     for name in _needed(sending.request):
         if not _is_in(name, exchange.body, body):
             raise Failure(f"expected {name!a} in the request; it is not there.", sending.evidence)
+
+
+def _expect_definitions(trial: Trial) -> None:
+    """Expect what the model has to know of a tool: what it does, and its parameters."""
+    request = request_for(WEATHER)
+    (tool,) = request.tools
+    name = "a tool's description and parameters"
+    with trial.case(name, _whole_answer(trial), level=Level.SHOULD) as case:
+        sending = send(trial, case, request)
+        body = parsed(sending.expect_one().body)
+        if body is None:
+            return  # no JSON: what it says in another notation cannot be told
+        texts = set(texts_in(body))
+        missing = [w for w in (tool.description, *tool.parameters["properties"]) if w not in texts]
+        if missing:
+            raise Failure(
+                f"expected {' and '.join(map(repr, missing))} of the tool {tool.name!r} in the "
+                "request; it is not there.",
+                sending.evidence,
+                fix="send a tool's description and its parameters with its name",
+            )
+
+
+def _expect_choice_of_its_own(sending: Sending, body: Any, unlike: Sequence[Any]) -> None:
+    """Expect that a call which is asked for is not spelled like one that is left open."""
+    mode, _ = _choice_of(sending.request)
+    if mode in ("required", "tool") and body in unlike:
+        raise Failure(
+            f"the same was sent for the tool choice {mode!r} as for another one.",
+            sending.evidence,
+        )
 
 
 def _expect_choice(sending: Sending, wire: WireFormat, body: Any) -> None:
@@ -309,8 +354,8 @@ def _expect_legal_calls(trial: Trial, sending: Sending, data: bytes) -> None:
         )
     if len(got) == len(CALLED) and _pattern(got) != _pattern(CALLED):
         raise Failure(
-            "the names of earlier calls were rewritten, but not each name always as the same: "
-            f"{_list(CALLED)} became {_list(got)}.",
+            f"the names of earlier calls were rewritten inconsistently: {_list(CALLED)} became "
+            f"{_list(got)}; expected the same name for the same one, another for another.",
             sending.evidence,
         )
 

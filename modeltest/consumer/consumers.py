@@ -73,12 +73,19 @@ class Consumer(ABC):
         return look
 
     def let_go(self, held: list[Any], deadline: float) -> None:
-        """Empty `held`, which alone has the model, where the adapter runs: it may have a `__del__`.
+        """Close the model, if it can be closed, and empty `held`, which alone has it.
+
+        Both are done where the adapter runs: it may have a `__del__`.
 
         Raises:
-            Hang: that did not return.
+            Hang: one of them did not return.
         """
         self._look = None
+        try:
+            self.build(lambda: _close(held[0]), deadline, "closing the model")
+        except Exception as error:
+            if error is not self.raised:
+                raise  # a hang; of what its close() raises nothing is required
         self.build(held.clear, deadline, "dropping the model")
 
     def stream(
@@ -260,6 +267,15 @@ class AsyncConsumer(Consumer):
 
     def _end(self, patience: float) -> None:
         self._loop.close(patience)
+
+
+def _close(model: Any) -> Any:
+    """Call the model's `aclose()` or `close()`; a coroutine is for the caller to await."""
+    for name in ("aclose", "close"):
+        close = getattr(model, name, None)
+        if callable(close):
+            return close()
+    return None
 
 
 def _make(make: Callable[[], Any], made: list[Any]) -> BaseException | None:

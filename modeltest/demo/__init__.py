@@ -64,7 +64,8 @@ def _run(case: type[ModelContractTestCase], out: TextIO) -> unittest.TestResult:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ContractWarning)
         unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
-    _report(result, [str(warning.message) for warning in warned], time.monotonic() - began, out)
+    texts = [str(w.message) for w in warned if issubclass(w.category, ContractWarning)]
+    _report(result, texts, time.monotonic() - began, out)
     return result
 
 

@@ -65,7 +65,8 @@ class SaysChoice(AcmeModel):
     spelled: dict[str, Any]
 
     def stream(self, request):
-        payload = {"tools": [tool.name for tool in request.tools], **self.spelled}
+        tools = [[tool.name, tool.description, tool.parameters] for tool in request.tools]
+        payload = {"tools": tools, **self.spelled}
         with self._session.post(self._url, json=[payload], stream=True) as response:
             yield TextDelta(response.text)
 

@@ -297,6 +297,17 @@ class WaitsForEverAfterTheHeaders(Patient):
         return super().read(raw)
 
 
+class LimitsTheWholeAnswer(Patient):
+    """Takes the time-out for the time that an answer may take."""
+
+    def chunks(self, raw: Raw) -> Iterator[bytes]:
+        until = time.monotonic() + SILENCE
+        for chunk in super().chunks(raw):
+            if time.monotonic() > until:
+                raise IncompleteResponseError("it took too long")
+            yield chunk
+
+
 class EndsInSilence(Patient):
     """A silence ends the answer."""
 

@@ -77,7 +77,10 @@ class Parrot:
         return {
             "messages": [[message.role, message.text] for message in request.messages],
             "calls": [self.call(part) for part in parts if isinstance(part, ToolUse)],
-            "tools": [self.tool(tool.name, tool.parameters) for tool in request.tools],
+            "tools": [
+                {**self.tool(tool.name, tool.parameters), "does": tool.description}
+                for tool in request.tools
+            ],
             **self.choice(request),
         }
 

@@ -53,6 +53,8 @@ MUTANTS = {
     tooling.RefusesChoiceWithoutTools: {ACCEPTED},
     tooling.DropsTheChoice: {ACCEPTED},
     tooling.RequiresAny: {ACCEPTED},
+    tooling.RequiresNothing: {ACCEPTED},
+    tooling.DropsParameters: {ACCEPTED},
     tooling.DropsTools: {ACCEPTED, OWN_ACCEPTED},
     tooling.SendsTwice: {ACCEPTED, OWN_ACCEPTED},
     tooling.MirrorsElsewhere: {ACCEPTED, OWN_ACCEPTED},
@@ -69,6 +71,7 @@ MUTANTS = {
 SEEN_WITH_THE_WIRE_ALONE = {
     tooling.DropsTheChoice,
     tooling.RequiresAny,
+    tooling.RequiresNothing,
     tooling.HistoryNumbered,
     tooling.HistoryInOneName,
 }
@@ -135,8 +138,8 @@ SAYS = {
         r"'read file'; expected a refusal \(ConfigError\), or legal names\.\n  request  "
     ),
     tooling.HistoryNumbered: (
-        r"rewritten, but not each name always as the same: '\$READFILE', 'read file', '\$READFILE' "
-        r"became 'tool_1', 'tool_2', 'tool_3'\.\n"
+        r"were rewritten inconsistently: '\$READFILE', 'read file', '\$READFILE' became 'tool_1', "
+        r"'tool_2', 'tool_3'; expected the same name for the same one"
     ),
 }
 """What the first check that fails says: what was sent, and what came of it."""
@@ -166,7 +169,8 @@ class TestTooling(unittest.TestCase):
         text = "\n".join(outcome.text for outcome in failed.values())
         self.assertEqual(set(failed), expected, text)
         for name, outcome in failed.items():
-            self.assertEqual(outcome.status is Status.WARNED, name == HISTORY)
+            should = name == HISTORY or model is tooling.DropsParameters
+            self.assertEqual(outcome.status is Status.WARNED, should)
             self.assertRegex(outcome.text, r"\n  fix      \S.*\Z")
             self.assertFalse(subject.secret.is_in(outcome.text), outcome.text)
             cases = max(1, outcome.text.count("\n- "))

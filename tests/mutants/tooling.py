@@ -92,7 +92,11 @@ class Careful(Chat):
         return name
 
     def tool(self, tool):
-        function = {"name": self.tool_name(tool.name), "parameters": tool.parameters}
+        function = {
+            "name": self.tool_name(tool.name),
+            "description": tool.description,
+            "parameters": tool.parameters,
+        }
         return {"type": "function", "function": function}
 
     def tool_name(self, name):
@@ -350,6 +354,24 @@ class RequiresAny(Careful):
     def choice(self, request):
         choice = super().choice(request)
         return {"tool_choice": "required"} if "function" in str(choice) else choice
+
+
+class RequiresNothing(Careful):
+    """Asked for any tool, it leaves it to the model."""
+
+    def choice(self, request):
+        choice = super().choice(request)
+        return {"tool_choice": "auto"} if "required" in choice.values() else choice
+
+
+class DropsParameters(Careful):
+    """Names its tools, and says nothing more of them."""
+
+    def payload(self, request):
+        payload = super().payload(request)
+        for tool in payload.get("tools", ()):
+            tool["function"].pop("parameters")
+        return payload
 
 
 class DropsTools(Careful):

@@ -294,13 +294,18 @@ class TestNames(unittest.TestCase):
 
     def test_a_typo(self) -> None:
         for attribute in ("expected_failures", "skips"):
-            for name in ("truncation/claen", "test_truncated", SET_UP, 3):
+            for name, meant in (
+                ("truncation/claen", r"; did you mean 'truncation/clean'\?"),
+                ("test_truncated", r"; did you mean 'test_truncated_\w+'\?"),
+                (SET_UP, ""),
+                (3, ""),
+            ):
                 with (
                     self.subTest(attribute, name=name),
                     self.assertRaisesRegex(
                         TypeError,
                         f"^TestAcme.{attribute} names {name!r}, which is no check; see "
-                        "`python -m modeltest checks`$",
+                        rf"`python -m modeltest checks`{meant}$",
                     ),
                 ):
                     case(**{attribute: {name: "reason"}})
