@@ -72,15 +72,12 @@ class TestHints(unittest.TestCase):
         self.assertEqual(outcome.status, Status.SKIPPED)
         self.assertIn("no request carries the api_key: hand `self.api_key` to", outcome.text)
 
-    def test_a_400_that_is_sent_again_is_named(self) -> None:
-        outcome = run(
-            BY_NAME["isolation/reuse"],
-            Subject(
-                new_model=failing.RepeatsEveryRefusal, event=parrot.event, retries=failing.RETRIES
-            ),
+    def test_a_400_that_is_sent_again_is_none_of_its_business(self) -> None:
+        again = Subject(
+            new_model=failing.RepeatsEveryRefusal, event=parrot.event, retries=failing.RETRIES
         )
-        self.assertRegex(outcome.text, r"after HTTP 400, \d requests came for the first turn")
-        self.assertRegex(outcome.text, r"\n  fix      do not send again what was refused with 400")
+        outcome = run(BY_NAME["isolation/reuse"], again)
+        self.assertEqual(outcome.status, Status.PASSED, outcome.text)
 
 
 class TestClosing(unittest.TestCase):
