@@ -31,10 +31,13 @@ from modeltest.contract import Finish, FinishReason, Request, TextDelta
 from modeltest.wire import WireFormat
 
 LOOK_BEFORE_SENDING = (
-    "before the request is made, look at every tool's name (re.fullmatch, in ASCII: "
-    "[a-zA-Z0-9_-]{1,64}, or what the provider takes), at whether two are the same, and at whether "
-    "the choice names one of them; raise ConfigError, or what the test case calls config_error. If "
-    "the provider takes other names, set `wire`, or list them in accepted_tool_names"
+    "before the request is made, look at every tool's name (re.fullmatch, in ASCII, {}), at "
+    "whether two are the same, and at whether the choice names one of them; raise ConfigError, or "
+    "what the test case calls config_error"
+)
+_COMMON_RULE = (
+    "[a-zA-Z0-9_-]{1,64} unless the provider takes others: then set `wire`, or list them in "
+    "accepted_tool_names"
 )
 SEND_AS_IT_IS = (
     "send every tool under its own name, and the choice with it; leave the choice out where there "
@@ -49,7 +52,11 @@ _QUOTED = 20
 """Characters of a name that an error has to quote: a longer one may be shortened."""
 
 
-@check("tools/config", "test_bad_tool_config_is_refused", fix=LOOK_BEFORE_SENDING)
+@check(
+    "tools/config",
+    "test_bad_tool_config_is_refused",
+    fix=LOOK_BEFORE_SENDING.format(_COMMON_RULE),
+)
 def bad_tool_config_is_refused(trial: Trial) -> None:
     """A bad or doubled tool name, or an impossible choice, is refused before anything is sent.
 
@@ -57,8 +64,9 @@ def bad_tool_config_is_refused(trial: Trial) -> None:
     doubled name, and the agent loop cannot tell which of the two is called.
     """
     names = bad_names(trial.subject, rule_of(trial.subject).refused)
+    fix = "" if trial.subject.wire is None else _fix_for(trial.subject.wire)
     for name, request in {**names, **dict(bad_choices(trial.subject))}.items():
-        _try_refused(trial, name, request)
+        _try_refused(trial, name, request, fix=fix)
 
 
 @check("tools/accepted", "test_good_tool_config_is_sent", fix=SEND_AS_IT_IS)
@@ -163,11 +171,21 @@ def _whole_answer(trial: Trial) -> Response:
 # Refused
 
 
-def _try_refused(trial: Trial, name: str, request: Request, quoted: str = "") -> None:
+def _fix_for(wire: WireFormat) -> str:
+    """Return how to look at names where the provider's own rule is known."""
+    rule = wire.tool_names
+    pattern = rule.pattern or "not empty"
+    limit = "" if rule.limit is None else f", at most {rule.limit} characters"
+    return LOOK_BEFORE_SENDING.format(f"{wire.name}'s rule: {pattern}{limit}")
+
+
+def _try_refused(
+    trial: Trial, name: str, request: Request, quoted: str = "", fix: str = ""
+) -> None:
     """Expect an error of the configuration and no request, and what is `quoted` in its text."""
     with trial.case(name, _whole_answer(trial)) as case:
         sending = send(trial, case, request)
-        error = _expect_config_error(trial, sending)
+        error = _expect_config_error(trial, sending, fix)
         if not _quotes(error, quoted):
             raise Failure(
                 f"refused, but the error does not quote the name: {shown(error)}; expected "
@@ -176,7 +194,7 @@ def _try_refused(trial: Trial, name: str, request: Request, quoted: str = "") ->
             )
 
 
-def _expect_config_error(trial: Trial, sending: Sending) -> BaseException:
+def _expect_config_error(trial: Trial, sending: Sending, fix: str = "") -> BaseException:
     error, wanted = sending.log.error, names_of(trial.subject.config_error)
     known = isinstance(error, trial.subject.config_error)
     if error is not None and known and not sending.number:
@@ -194,7 +212,7 @@ def _expect_config_error(trial: Trial, sending: Sending) -> BaseException:
     raise Failure(
         f"{happened}; expected {wanted} and no request.",
         (*sending.evidence, *places),
-        fix="" if error is None or known or _was_sent(sending) else _OTHER_TYPE.format(wanted),
+        fix=fix if error is None or known or _was_sent(sending) else _OTHER_TYPE.format(wanted),
     )
 
 
