@@ -20,8 +20,9 @@ from modeltest.checks import (
     Trial,
     run,
 )
-from modeltest.checks.case import Case, ending, text_of
-from modeltest.checks.secret import SHORTEST
+from modeltest.checks.case import Case, ending
+from modeltest.checks.said import text_of
+from modeltest.checks.secret import SHORTEST, Secret
 from modeltest.consumer import AsyncConsumer, Hang, Log, SyncConsumer
 from modeltest.contract import Request
 from modeltest.hooks import event_bytes, hook
@@ -39,7 +40,8 @@ def subject_of(case: Any) -> Subject:
     for name, (fits, expected) in _EXPECTED.items():
         if not fits(given[name]):
             got = "one that does not fit" if name == "api_key" else repr(given[name])
-            raise SetUpError(f"{type(case).__name__}.{name}: expected {expected}, got {got}")
+            text = f"{type(case).__name__}.{name}: expected {expected}, got {got}"
+            raise SetUpError(Secret(str(given["api_key"])).redact(text))
     given["deadline"] = min(given["deadline"] * deadline_scale(), _HOUR)
     return Subject(
         new_model=hook(case, "new_model", "base_url", "client"),

@@ -24,6 +24,7 @@ from modeltest.checks import (
     run,
 )
 from modeltest.checks.failure import refused
+from modeltest.checks.secret import Secret
 from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
 from modeltest.contract import ConfigError, ModelError, Request
 from modeltest.set_up import SET_UP, problem_with, subject_of
@@ -180,11 +181,12 @@ class _ContractTestCase(unittest.TestCase):
     @classmethod
     def _report_attempts(cls) -> None:
         attempts, cls._attempts = cls._attempts, []
-        raise AssertionError(
+        text = (
             f"{_EGRESS}: connections to elsewhere were attempted, and refused, during other "
             f"checks; expected none.\n{refused(attempts)}\n"
             f"{Evidence('fix', BY_NAME[_EGRESS].fix)}"
         )
+        raise AssertionError(Secret(cls.api_key).redact(text))
 
 
 class ModelContractTestCase(_ContractTestCase, abstract=True):

@@ -6,15 +6,24 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import Any
 
 from modeltest.backend import Backend, Exchange, Progress
 from modeltest.checks.failure import Evidence, Failure, count, size
+from modeltest.checks.said import shown
 from modeltest.checks.spills import Spills
 from modeltest.checks.subject import SetUpError, Subject
 from modeltest.clock import now, pause
-from modeltest.consumer import Consumer, Log, Look, Stream, other_threads, waits_at
+from modeltest.consumer import (
+    Consumer,
+    Log,
+    Look,
+    Stream,
+    is_adapter_thread,
+    other_threads,
+    waits_at,
+)
 from modeltest.contract import Request
 from modeltest.transports import Ledger
 
@@ -308,8 +317,8 @@ class Case:
 
     @property
     def bystanders(self) -> frozenset[threading.Thread]:
-        """The threads that were there before the case began, and are not the kit's."""
-        return frozenset(self._threads)
+        """The threads that were there before the case began: neither the kit's nor an adapter's."""
+        return frozenset(thread for thread in self._threads if not is_adapter_thread(thread))
 
     def started_threads(self) -> list[str]:
         """Describe the live threads that the adapter started in this case."""
@@ -384,39 +393,6 @@ def expect_events(stream: Stream, number: int) -> None:
     got = len(stream.log.events)
     if got < number:
         raise Failure(f"expected {count(number, 'event')}, got {got}: {ending(stream.log)}.")
-
-
-def text_of(error: BaseException) -> str:
-    """Return an error's text, even if its `str` raises."""
-    try:
-        return str(error)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as second:
-        return f"<its str() raised {type(second).__name__}>"
-
-
-def carried_by(error: BaseException) -> str:
-    """Return the public attributes of an error, and what those that are objects hold, as text."""
-    said: list[str] = []
-    for name in dir(error):
-        with suppress(Exception):  # a property, or a `repr`, of the author's may raise
-            value = getattr(error, name)
-            if not name.startswith("_") and not callable(value):
-                said += [repr(value), repr(getattr(value, "__dict__", ""))]
-    return " ".join(said)
-
-
-def shown(error: BaseException) -> str:
-    """Return an error's type and text, shortened."""
-    text = in_one_line(text_of(error), 300)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def in_one_line(text: str, at_most: int) -> str:
-    """Return a text as it fits into a sentence: no line ends, and shortened."""
-    line = " ".join(text.split())
-    return line if len(line) <= at_most else f"{line[:at_most]}… ({len(text)} characters)"
 
 
 def ending(log: Log) -> str:

@@ -7,11 +7,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 from modeltest.backend import Backend, Exchange, Response
 from modeltest.checks.answers import answered, error_answer, html_page, redirect
-from modeltest.checks.case import Case, in_one_line, text_of
+from modeltest.checks.case import Case
 from modeltest.checks.check import Level, check
 from modeltest.checks.failure import Evidence, Failure, Skip, count, refused
 from modeltest.checks.faults import nobody_listens
 from modeltest.checks.refusal import expect_refusal
+from modeltest.checks.said import chain_of, in_one_line, repr_of, text_of
 from modeltest.checks.scripts import ended_cleanly, flowing, sent, without_last_chunk
 from modeltest.checks.secret import Secret
 from modeltest.checks.trial import Trial
@@ -36,18 +37,17 @@ def credentials_stay_with_the_provider(trial: Trial) -> None:
     HTTP clients follow redirects, and remove no more than the Authorization header. A key in
     x-api-key, in the query or in the body goes to whoever the answer names.
     """
-    for status in _REDIRECTS:
-        answer = ended_cleanly(sent(trial, range(2)))
-        with Backend(answer) as elsewhere:
-            trial.egress.allow(*elsewhere.address)
-            away = redirect(status, f"{elsewhere.url}/elsewhere")
-            with trial.case(f"HTTP {status}", away) as case:
-                log = case.read()
-                secrets = _secrets(case)
-                for exchange in elsewhere.exchanges:
-                    _expect_without(exchange, secrets, status)
-                if not elsewhere.exchanges:
-                    expect_refusal(case, log, f"HTTP {status}, which was not followed,")
+    with Backend(ended_cleanly(sent(trial, range(2)))) as elsewhere:
+        trial.egress.allow(*elsewhere.address)
+        there = f"{elsewhere.url}/elsewhere"
+        ways: dict[str, tuple[Response, ...]] = {
+            f"HTTP {status}": (redirect(status, there),) for status in _REDIRECTS
+        }
+        ways["HTTP 307, to //"] = (redirect(307, there.removeprefix("http:")),)
+        ways["HTTP 307, by way of the provider"] = redirect(307, "/moved"), redirect(307, there)
+        for name, answers in ways.items():
+            with trial.case(name, *answers) as case:
+                _expect_key_kept(case, name, elsewhere)
 
 
 @check(
@@ -118,6 +118,18 @@ def errors_do_not_reveal_the_key(trial: Trial) -> None:
             _expect_kept(case.read().error, secret)
 
 
+def _expect_key_kept(case: Case, name: str, elsewhere: Backend) -> None:
+    """Read a turn that is sent away; expect no credential there, and an error if it stays."""
+    before = len(elsewhere.exchanges)
+    log = case.read()
+    secrets = _secrets(case)
+    away = elsewhere.exchanges[before:]
+    for exchange in away:
+        _expect_without(exchange, secrets, name)
+    if not away:
+        expect_refusal(case, log, f"{name}, which was not followed,")
+
+
 def _asked(case: Case) -> list[Exchange]:
     if not case.backend.exchanges:
         raise Failure("the adapter sent no request.")
@@ -163,11 +175,11 @@ def _carries(exchange: Exchange, secret: Secret) -> bool:
     return any(_places(exchange, secret))
 
 
-def _expect_without(exchange: Exchange, secrets: list[Secret], status: int) -> None:
+def _expect_without(exchange: Exchange, secrets: list[Secret], name: str) -> None:
     places = {place: None for secret in secrets for place in _places(exchange, secret)}
     if places:
         raise Failure(
-            f"after HTTP {status} with a Location at another origin, the key was sent there, in "
+            f"after {name} with a Location at another origin, the key was sent there, in "
             f"{' and '.join(places)}.",
             (Evidence("request", str(exchange)),),
         )
@@ -175,24 +187,9 @@ def _expect_without(exchange: Exchange, secrets: list[Secret], status: int) -> N
 
 def _expect_kept(error: BaseException | None, secret: Secret) -> None:
     """Expect that neither the error nor what it is chained to says the secret."""
-    for link in _chain(error):
+    for link in chain_of(error):
         whose = "the error" if link is error else f"a cause of it ({type(link).__name__})"
-        for what, said in (("text", text_of(link)), ("repr", _repr_of(link))):
+        notes = " ".join(map(str, getattr(link, "__notes__", ())))
+        for what, said in (("text", text_of(link)), ("repr", repr_of(link)), ("notes", notes)):
             if secret.is_in(said):
                 raise Failure(f"{whose} reveals the key in its {what}: {in_one_line(said, 500)}")
-
-
-def _chain(error: BaseException | None) -> list[BaseException]:
-    """Return the error, and those that a traceback prints with it."""
-    links: list[BaseException] = []
-    while error is not None and not any(error is link for link in links):
-        links.append(error)
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return links
-
-
-def _repr_of(error: BaseException) -> str:
-    try:
-        return repr(error)
-    except Exception as second:
-        return f"<its repr() raised {type(second).__name__}>"

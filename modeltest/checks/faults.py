@@ -12,10 +12,11 @@ from email.utils import formatdate
 
 from modeltest.backend import Close, Pause, Progress, Reset, Response, SendHead, Stall, Step
 from modeltest.checks.answers import answered, error_answer, html_page, json_answer
-from modeltest.checks.case import Case, ending, text_of
+from modeltest.checks.case import Case, ending
 from modeltest.checks.check import Need, check
 from modeltest.checks.failure import Failure, count, size
 from modeltest.checks.refusal import expect_error, expect_refused, expect_said
+from modeltest.checks.said import repr_of, text_of
 from modeltest.checks.scripts import (
     Mark,
     ended_cleanly,
@@ -106,6 +107,7 @@ def response_that_is_no_stream_is_an_error(trial: Trial) -> None:
     }.items():
         with trial.case(name, answered(said)) as case:
             expect_refused(case, f"{name}, with status 200,")
+            _expect_requests(case, 1 + trial.subject.retries)
             case.expect_released("the turn failed")
 
 
@@ -126,6 +128,7 @@ def error_event_is_an_error(trial: Trial) -> None:
             error = expect_error(case, case.read(), "an error event", wire_shown(body))
             words = body.error.words if body.error is not None else ()
             expect_said(error, words, "what the provider said", wire_shown(body))
+            _expect_requests(case, 1 if body.text else 1 + trial.subject.retries)
 
 
 @check(
@@ -194,6 +197,7 @@ def silence_is_an_error(trial: Trial) -> None:
         with trial.case(name, response) as case:
             log = case.read(patience=silence * (1 + trial.subject.retries))
             expect_error(case, log, f"{silence:g} s of silence")
+            _expect_requests(case, 1 + trial.subject.retries)
             case.expect_released("the turn failed")
     with trial.case(
         "no silence, but a long answer", *[_unhurried(trial, silence)] * _TRIES
@@ -266,10 +270,10 @@ def _expect_status(error: BaseException, refusal: ErrorResponse) -> None:
 
 
 def _expect_bounded(error: BaseException) -> None:
-    texts = {"its text": text_of(error), "what it was made of": repr(error.args)}
+    texts = {"its text": text_of(error), "what it was made of": repr_of(error.args)}
     for name, value in getattr(error, "__dict__", {}).items():
-        if isinstance(value, str | bytes):
-            texts[f"its attribute {name!r}"] = str(value)
+        if isinstance(value, str | bytes | bytearray | list):
+            texts[f"its attribute {name!r}"] = repr_of(value)
     for what, text in texts.items():
         if len(text) > _BOUND:
             raise Failure(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modeltest.checks.case import Case, shown
+from modeltest.checks.case import Case
 from modeltest.checks.check import Need, check
 from modeltest.checks.failure import Failure
 from modeltest.checks.refusal import expect_error
+from modeltest.checks.said import shown
 from modeltest.checks.scripts import without_last_chunk
 from modeltest.checks.trial import Trial
 from modeltest.checks.turns import (

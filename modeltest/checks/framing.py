@@ -8,10 +8,11 @@ import re
 
 from modeltest.backend import End, Response, Send, events
 from modeltest.checks.bodies import body_reader
-from modeltest.checks.case import ending, shown
+from modeltest.checks.case import ending
 from modeltest.checks.check import Level, Need, check
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.refusal import expect_refusal, refusals
+from modeltest.checks.said import shown
 from modeltest.checks.spellings import (
     Plain,
     cut,

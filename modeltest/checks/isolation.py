@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 from modeltest.backend import Await, Progress, Response, Send, Stall
-from modeltest.checks.case import Case, expect_events, shown
+from modeltest.checks.case import Case, expect_events
 from modeltest.checks.check import check
 from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.said import shown
 from modeltest.checks.scripts import Arrive, bad_request, ended_cleanly, in_step, left_half, sent
 from modeltest.checks.texts import expect_beginning, plain_text
 from modeltest.checks.trial import Trial
@@ -156,6 +158,44 @@ def request_is_not_changed(trial: Trial) -> None:
                     "the request was changed.",
                     (Evidence("before", repr(original)), Evidence("after", repr(request))),
                 )
+    _try_two_requests(trial)
+
+
+_WORDS = ("apricot-7031", "zucchini-9142")
+"""What two requests say; no adapter would say it by itself."""
+
+
+def _try_two_requests(trial: Trial) -> None:
+    """Expect of two requests of one model, the first with tools, that each says its own words."""
+    first, second = (replace(_RICH, messages=(user(f"Say {word}."),)) for word in _WORDS)
+    requests = (first, Request(second.messages))
+    whole = ended_cleanly(sent(trial, range(2)))
+    with trial.case("two requests, one after the other", whole) as case:
+        for request in requests:
+            case.read(request=request)
+        _expect_own_words(case)
+    with trial.case("two requests, side by side", whole) as case:
+        streams = [case.stream(request=request) for request in requests]
+        for stream in streams:
+            stream.open()
+        for stream in streams:
+            stream.drain()
+        _expect_own_words(case)
+
+
+def _expect_own_words(case: Case) -> None:
+    """Expect the words of each request in one of two bodies, and the tool beside the first's."""
+    bodies = [exchange.body for exchange in case.backend.exchanges]
+    said = [[word for word in _WORDS if word.encode() in body] for body in bodies]
+    if len(bodies) != len(_WORDS) or not any(said):
+        return  # it refuses tools, or sends what cannot be read
+    alone = sorted(said) == [[word] for word in _WORDS]
+    if not alone or any(_WORDS[1].encode() in body and b"get_weather" in body for body in bodies):
+        raise Failure(
+            "two requests of one model were mixed up: what one said is in the other.",
+            (case.requests_shown(),),
+            fix="build each payload anew, from its own request; keep none on the model",
+        )
 
 
 def _try_interleaved_calls(trial: Trial, wire: WireFormat) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from modeltest.backend import Progress
-from modeltest.checks.case import Case, carried_by, shown, text_of
+from modeltest.checks.case import Case
 from modeltest.checks.failure import Evidence, Failure, count
+from modeltest.checks.said import all_said, shown
 from modeltest.consumer import Log
 from modeltest.contract import Finish, ModelError, ProtocolError
 
@@ -76,16 +77,21 @@ def expect_said(
     Raises:
         Failure: some are missing; with `evidence`.
     """
-    said = f"{text_of(error)} {carried_by(error)}"
+    said = _spaced(all_said(error))
     for other in without:
-        said = said.replace(other, "")
-    missing = [word for word in words if word not in said]
+        said = said.replace(_spaced(other), "")
+    missing = [word for word in words if _spaced(word) not in said]
     if missing:
         raise Failure(
             f"expected an error that says {what}, {' and '.join(map(repr, missing))}; got "
             f"{shown(error)}.",
             evidence,
         )
+
+
+def _spaced(text: str) -> str:
+    """Return a text with a space for all that is white: an error may be wrapped."""
+    return " ".join(text.split())
 
 
 def _expect_known(

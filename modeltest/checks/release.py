@@ -6,9 +6,10 @@ import gc
 from collections.abc import Callable
 
 from modeltest.backend import Response, Stall
-from modeltest.checks.case import Case, ending, shown
+from modeltest.checks.case import Case, ending
 from modeltest.checks.check import Level, Need, check
 from modeltest.checks.failure import Failure, Skip, count
+from modeltest.checks.said import shown
 from modeltest.checks.scripts import (
     bursting,
     close_delimited,

@@ -15,7 +15,7 @@ from modeltest.checks.failure import Failure, Skip, refused, report
 from modeltest.checks.spills import caught_spills
 from modeltest.checks.subject import SetUpError, Subject
 from modeltest.checks.trial import Trial
-from modeltest.consumer import threads_as_daemons
+from modeltest.consumer import adapter_threads, threads_as_daemons
 from modeltest.transports import Attempt, EgressGuard, neutral_environment
 
 
@@ -98,7 +98,9 @@ def _guarded() -> Iterator[EgressGuard]:
     collecting = gc.isenabled()
     gc.disable()  # a leak must not pass because the collector happened to run
     try:
-        with neutral_environment(), threads_as_daemons(), EgressGuard() as egress:
+        # A thread that serves all of an adapter's models was started in an earlier check.
+        guard = EgressGuard(threads=adapter_threads())
+        with neutral_environment(), threads_as_daemons(), guard as egress:
             yield egress
     finally:
         (gc.enable if collecting else gc.disable)()  # a check may have changed it

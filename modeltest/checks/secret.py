@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from functools import cached_property
 from urllib.parse import quote, quote_plus
 
@@ -34,7 +35,8 @@ class Secret:
         value = self._value
         if len(value) < SHORTEST:
             return ()
-        plain = {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1]}
+        plain = {value, " ".join(value.split()), quote(value, safe=""), quote_plus(value)}
+        plain |= {json.dumps(value)[1:-1], ascii(value)[1:-1], repr(value.encode())[2:-1]}
         encoded = {_in_base64(value.encode(), before) for before in range(3)}
         urlsafe = {text.replace("+", "-").replace("/", "_") for text in encoded}
         return tuple(sorted({*plain, repr(value)[1:-1], *encoded, *urlsafe}, key=len, reverse=True))
@@ -48,10 +50,9 @@ class Secret:
     def redact(self, text: str) -> str:
         """Return `text` without the secret, and without what shortening has left of it."""
         for spelling in self.spellings:
-            text = text.replace(spelling, REDACTED)
-        half = max(SHORTEST, (len(self._value) + 1) // 2)
-        if len(self._value) > half:
-            text = _without_ends(text, self._value, half)
+            text = _without(text, spelling)
+        for spelling in self.spellings:
+            text = _without_ends(text, spelling)
         return text
 
 
@@ -61,9 +62,17 @@ def _in_base64(value: bytes, before: int) -> str:
     return text[(before * 8 + 5) // 6 : (before + len(value)) * 8 // 6]
 
 
-def _without_ends(text: str, value: str, half: int) -> str:
-    """Return `text` without the beginnings and the ends of `value` of `half` letters or more."""
+def _without(text: str, part: str) -> str:
+    """Return `text` without `part`, whatever the case of its letters."""
+    if part.lower() not in text.lower():
+        return text
+    return re.sub(re.escape(part), REDACTED, text, flags=re.IGNORECASE)
+
+
+def _without_ends(text: str, value: str) -> str:
+    """Return `text` without the beginnings and the ends of `value` that are half of it or more."""
+    half = max(SHORTEST, (len(value) + 1) // 2)
     for length in range(len(value) - 1, half - 1, -1):
         for part in (value[:length], value[-length:]):
-            text = text.replace(part, REDACTED)
+            text = _without(text, part)
     return text

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from modeltest.backend import Exchange
-from modeltest.checks.case import Case, ending, shown
+from modeltest.checks.case import Case, ending
 from modeltest.checks.elsewhere import Caught, caught_elsewhere
 from modeltest.checks.failure import Evidence, Failure, count, refused
+from modeltest.checks.said import shown
 from modeltest.checks.trial import Trial
 from modeltest.consumer import Log
 from modeltest.contract import Request

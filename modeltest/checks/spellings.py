@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 
 from modeltest.backend import Await, End, Progress, Response, Send, Step, events
-from modeltest.checks.case import ending, shown
+from modeltest.checks.case import ending
 from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.said import shown
 from modeltest.checks.texts import says_nothing_first
 from modeltest.checks.trial import Trial
 from modeltest.consumer import Log

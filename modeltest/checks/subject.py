@@ -59,7 +59,7 @@ class Subject:
     model_error: type[BaseException] | tuple[type[BaseException], ...] = ModelError
     config_error: type[BaseException] | tuple[type[BaseException], ...] = ConfigError
     wire: Any = None
-    api_key: str = "modeltest-secret-key-3f9c2a"
+    api_key: str = field(default="modeltest-secret-key-3f9c2a", repr=False)
     retries: int = 0
     idle_timeout: float | None = None
     refused_tool_names: tuple[str, ...] = ()

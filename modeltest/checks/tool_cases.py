@@ -42,11 +42,15 @@ def request_for(*names: str, choice: ToolChoice | None = None) -> Request:
 
 
 def bad_names(subject: Subject, names: Sequence[str]) -> dict[str, Request]:
-    """Return a request for each of `names`, beside a good one, but for those the author accepts."""
+    """Return a request for each of `names`, but for those the author accepts.
+
+    Beside it is a good one, in turns the first and the last: who looks at one tool only finds
+    half of the names good.
+    """
+    bad = [name for name in names if name not in subject.accepted_tool_names]
     return {
-        named(name): request_for(WEATHER, name)
-        for name in names
-        if name not in subject.accepted_tool_names
+        named(name): request_for(*((WEATHER, name) if number % 2 else (name, WEATHER)))
+        for number, name in enumerate(bad)
     }
 
 

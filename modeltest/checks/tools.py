@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from modeltest.backend import Exchange, Response
-from modeltest.checks.case import carried_by, shown, text_of
 from modeltest.checks.check import Level, Need, check
 from modeltest.checks.failure import Evidence, Failure, Skip, count
 from modeltest.checks.refusal import names_of
+from modeltest.checks.said import carried_by, shown, text_of
 from modeltest.checks.scripts import ended_cleanly, sent
 from modeltest.checks.sending import Sending, members, parsed, send, texts_in
 from modeltest.checks.tool_cases import (

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from modeltest.backend import Response, Send, Step, events
-from modeltest.checks.case import Case, ending, shown
+from modeltest.checks.case import Case, ending
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.refusal import expect_refusal
+from modeltest.checks.said import shown
 from modeltest.checks.trial import Trial
 from modeltest.consumer import Log
 from modeltest.contract import (

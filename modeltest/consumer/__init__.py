@@ -9,6 +9,7 @@ from modeltest.consumer.pending import Hang, Pending
 from modeltest.consumer.stacks import waits_at
 from modeltest.consumer.stream import Stream
 from modeltest.consumer.threads import (
+    adapter_threads,
     is_adapter_thread,
     is_kit_thread,
     other_threads,
@@ -25,6 +26,7 @@ __all__ = [
     "Pending",
     "Stream",
     "SyncConsumer",
+    "adapter_threads",
     "is_adapter_thread",
     "is_kit_thread",
     "other_threads",

@@ -25,6 +25,11 @@ def is_adapter_thread(thread: threading.Thread) -> bool:
     return thread in _theirs
 
 
+def adapter_threads() -> tuple[threading.Thread, ...]:
+    """Return the live threads that were started while an adapter was tested, not by the kit."""
+    return tuple(thread for thread in _theirs if thread.is_alive())
+
+
 def other_threads() -> set[threading.Thread]:
     """Return the live threads that are not the kit's."""
     return {thread for thread in threading.enumerate() if not is_kit_thread(thread)}

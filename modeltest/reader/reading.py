@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from types import GeneratorType
 from typing import Any, BinaryIO, NoReturn
 
-from modeltest.checks.case import shown
 from modeltest.checks.failure import Evidence, Failure
+from modeltest.checks.said import shown
 from modeltest.consumer import without_tracebacks
 from modeltest.contract import (
     Event,

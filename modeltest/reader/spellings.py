@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from modeltest.checks import Check, Evidence, Failure, Skip, framing
-from modeltest.checks.case import shown
+from modeltest.checks.said import shown
 from modeltest.checks.spellings import with_bad_byte, with_broken_json
 from modeltest.checks.turns import wire_shown
 from modeltest.contract import Finish, FinishReason, TextDelta

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from modeltest.checks.case import shown
 from modeltest.checks.failure import Evidence, Failure
+from modeltest.checks.said import shown
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from unittest import mock
 
 from modeltest.checks import ALL, BY_NAME, Check, Outcome, Status, Subject, run
-from modeltest.checks.case import carried_by
+from modeltest.checks.said import carried_by
 from tests.benchmarks.subjects import openai_chat
 from tests.mutants import (
     arriving,

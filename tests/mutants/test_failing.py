@@ -29,7 +29,7 @@ CAUGHT_BY = {
     failing.WaitsHalfAsLong: {"faults/retry-after"},
     failing.ComesEarlyAfterLongHints: {"faults/retry-after"},
     failing.SleepsAnHour: {"faults/retry-after"},
-    failing.BeginsAgain: {"faults/no-repeat"},
+    failing.BeginsAgain: {"faults/no-repeat", "faults/not-a-stream"},
     failing.TakesPagesForAnswers: {"faults/not-a-stream"},
     failing.TakesJSONForAnAnswer: {"faults/not-a-stream"},
     failing.LeavesConnectionErrors: {"faults/unreachable"},

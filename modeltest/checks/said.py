@@ -1,0 +1,102 @@
+"""What an error says: in its text, in what it carries, and in what it was raised from.
+
+An error is the adapter's own object: any look at it runs the adapter's code, which may raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+_DEPTH, _ITEMS = 3, 50
+"""How deep the objects that an error carries are looked into, and how many items of a list."""
+
+_PLAIN = (str, bytes, bytearray, int, float, complex, type(None), type)
+
+
+def text_of(error: BaseException) -> str:
+    """Return an error's text, even if its `str` raises."""
+    return _guarded(lambda: str(error), "str()")
+
+
+def repr_of(value: object) -> str:
+    """Return the `repr` of an object, even if it raises."""
+    return _guarded(lambda: repr(value), "repr()")
+
+
+def in_one_line(text: str, at_most: int) -> str:
+    """Return a text as it fits into a sentence: no line ends, and shortened."""
+    line = " ".join(text.split())
+    return line if len(line) <= at_most else f"{line[:at_most]}… ({len(text)} characters)"
+
+
+def shown(error: BaseException) -> str:
+    """Return an error's type and text, shortened."""
+    text = in_one_line(text_of(error), 300)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def all_said(error: BaseException) -> str:
+    """Return an error's text, its notes, and what it carries in public attributes."""
+    notes = [str(note) for note in _attribute(error, "__notes__") or ()]
+    return " ".join([text_of(error), *notes, carried_by(error)])
+
+
+def carried_by(error: BaseException) -> str:
+    """Return the public attributes of an error, and what those that are objects hold, as text."""
+    return " ".join(_carried(error, _DEPTH, set()))
+
+
+def chain_of(error: BaseException | None) -> list[BaseException]:
+    """Return an error and all that a traceback prints with it: causes, and members of a group."""
+    links: list[BaseException] = []
+    pending = [error]
+    while pending:
+        link = pending.pop()
+        if link is None or any(link is known for known in links):
+            continue
+        links.append(link)
+        pending.append(link.__cause__ or (None if link.__suppress_context__ else link.__context__))
+        if isinstance(link, BaseExceptionGroup):
+            pending.extend(link.exceptions)
+    return links
+
+
+def _carried(value: Any, depth: int, seen: set[int]) -> Iterator[str]:
+    """Yield what the public attributes, or the items, of a value say."""
+    if depth < 0 or id(value) in seen:
+        return
+    seen.add(id(value))
+    for held in _held(value):
+        if not callable(held):
+            yield repr_of(held)
+            if not isinstance(held, _PLAIN):
+                yield from _carried(held, depth - 1, seen)
+
+
+def _held(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from list(value.values())[:_ITEMS]
+    elif isinstance(value, list | tuple | set | frozenset):
+        yield from list(value)[:_ITEMS]
+    else:
+        names: list[str] = []
+        with suppress(Exception):
+            names = [name for name in dir(value) if not name.startswith("_")]
+        yield from (_attribute(value, name) for name in names)
+
+
+def _attribute(value: Any, name: str) -> Any:
+    with suppress(Exception):  # a property of the author's
+        return getattr(value, name, None)
+    return None
+
+
+def _guarded(make: Callable[[], str], what: str) -> str:
+    try:
+        return make()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as second:
+        return f"<its {what} raised {type(second).__name__}>"
