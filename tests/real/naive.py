@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from modeltest import ModelContractTestCase, OwnTransport
+from modeltest.checks import ALL
 from tests.real.quick import quick_and_quiet
 
 TEXT_ALONE = (
@@ -68,7 +69,10 @@ CUT_CLEANLY = (
 """Checks whose bodies end early without an error below."""
 
 BROKEN_OFF = ("truncation/closed", "truncation/reset", "truncation/short")
-"""Checks whose connections break."""
+"""Checks whose connections break in mid-answer."""
+
+FAILING = (*BROKEN_OFF, "faults/unreachable", "faults/idle")
+"""Checks whose connections break, fall silent, or never come about."""
 
 BOM_IS_READ = (
     "the package takes a byte order mark for part of the first line, which then is no `data:` "
@@ -90,12 +94,35 @@ MAY_HANG = (
 )
 
 
+NO_LOOK_AT_THE_TYPE = (
+    "the package does not look at the Content-Type: a page, or an object in JSON, has no `data:` "
+    "line, and is to it a stream without events; the wrapper then yields its Finish"
+)
+
+
 def untranslated(library: str, error: str) -> str:
-    """Return why a broken connection is no error of the package's."""
+    """Return why a connection that fails is no error of the package's."""
+    return (
+        f"the package lets the errors of its HTTP library through as they are: {library}'s "
+        f"ConnectError, RemoteProtocolError, ReadError and ReadTimeout are no {error}, which a "
+        "caller would catch"
+    )
+
+
+def untranslated_in_stream(library: str, error: str) -> str:
+    """Return the same, where the package translates what fails before the response."""
     return (
         "once the response has begun, the package lets the errors of its HTTP library through as "
-        f"they are: {library}.RemoteProtocolError and {library}.ReadError are no {error}, which a "
-        "caller would catch"
+        f"they are: {library}'s RemoteProtocolError, ReadError and ReadTimeout are no {error}, "
+        "which a caller would catch"
+    )
+
+
+def keeps_the_body(where: str) -> str:
+    """Return why a page of ten megabytes is in an error."""
+    return (
+        "the package reads the body of a refusal to its end, however large it is, and keeps all "
+        f"of it in its error: {where}"
     )
 
 
@@ -107,16 +134,28 @@ def gzip_ends_alike(library: str) -> str:
     )
 
 
-NO_TOOLS = "the loop sends the text of the conversation, and no tools"
+RETRIED = ("faults/status", "faults/retry-after", "faults/no-repeat")
+"""Checks of whether, and when, a request is sent again."""
+
+JUDGED_WITHOUT_RETRIES: Mapping[str, str] = {
+    check.method: "it judges the same adapter without retries"
+    for check in ALL
+    if check.id not in RETRIED
+}
+"""What a test case skips that is about nothing but its package's retries."""
 
 
 class PackageTestCase(ModelContractTestCase, abstract=True):
     """An adapter that brings its own client: a package's."""
 
     transport = OwnTransport()
-    skips: ClassVar[Mapping[str, str]] = {"tools/*": NO_TOOLS}
+    idle_timeout = 0.2
+    adapter: Callable[..., Any]
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
         cls.enterClassContext(quick_and_quiet())
+
+    def new_model(self, base_url: str, client: None) -> Any:
+        return self.adapter(base_url, self.api_key, self.idle_timeout)

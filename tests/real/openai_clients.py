@@ -16,7 +16,8 @@ from docs.examples.openai_chat_stream import ChatStream
 from docs.examples.openai_chat_turn import ChatTurn
 from docs.examples.read_turn import read_turn
 from modeltest import Event, Finish, FinishReason, Request, TextDelta
-from tests.real.careful import SDKBody, model_errors
+from tests.real.careful import StayingClient, send
+from tests.real.tools import openai_tools
 
 _MODEL = "gpt-5"
 
@@ -24,14 +25,19 @@ _MODEL = "gpt-5"
 class NaiveOpenAIModel:
     """The loop of every tutorial; its errors are the package's own."""
 
-    def __init__(self, base_url: str, api_key: str) -> None:
-        self.client = openai.OpenAI(base_url=base_url, api_key=api_key, max_retries=0)
+    def __init__(
+        self, base_url: str, api_key: str, idle_timeout: float | None, max_retries: int = 0
+    ) -> None:
+        self.client = openai.OpenAI(
+            base_url=base_url, api_key=api_key, timeout=idle_timeout, max_retries=max_retries
+        )
 
     def stream(self, request: Request) -> Iterator[Event]:
         response = self.client.chat.completions.create(
             model=_MODEL,
             messages=[{"role": m.role, "content": m.text} for m in request.messages],
             stream=True,
+            **openai_tools(request),
         )
         for chunk in response:
             if chunk.choices and chunk.choices[0].delta.content:
@@ -42,13 +48,16 @@ class NaiveOpenAIModel:
 class CarefulOpenAIModel:
     """The package sends the request; its answer is read byte by byte, and always released."""
 
-    def __init__(self, base_url: str, api_key: str) -> None:
+    def __init__(self, base_url: str, api_key: str, idle_timeout: float | None = None) -> None:
         self._api_key = api_key
-        self._client = openai.OpenAI(base_url=base_url, api_key=api_key, max_retries=0)
+        self._client = openai.OpenAI(
+            base_url=base_url,
+            api_key=api_key,
+            max_retries=0,
+            http_client=StayingClient(idle_timeout),
+        )
 
     def stream(self, request: Request) -> ChatStream:
         payload = json.loads(chat_request(_MODEL, request))
-        with model_errors(self._api_key):
-            response = self._client.chat.completions.create(**payload).response
-        body = SDKBody(response)
+        body = send(self._client.chat.completions.create, payload, secret=self._api_key)
         return ChatStream(body, read_turn(body, ChatTurn(secret=self._api_key)))

@@ -98,7 +98,7 @@ Both careful adapters use this:
 ```
 
 ```{literalinclude} ../tests/real/careful.py
-:pyobject: model_errors
+:pyobject: send
 ```
 """
 

@@ -1,5 +1,6 @@
 """The contract on the anthropic package: Messages, streamed."""
 
+from functools import partial
 from typing import ClassVar
 
 from modeltest.wire import AnthropicMessages
@@ -12,6 +13,8 @@ from tests.real.naive import (
     BOM_IS_READ,
     BROKEN_OFF,
     CUT_CLEANLY,
+    JUDGED_WITHOUT_RETRIES,
+    NO_LOOK_AT_THE_TYPE,
     NO_REASON,
     NOT_UTF8,
     READS_ON,
@@ -19,7 +22,8 @@ from tests.real.naive import (
     TUTORIAL,
     PackageTestCase,
     gzip_ends_alike,
-    untranslated,
+    keeps_the_body,
+    untranslated_in_stream,
 )
 
 ENDS_ALIKE = (
@@ -44,14 +48,14 @@ UNNAMED_ERROR = (
     "the package tells an error by its event line: without one it skips the error, reads on, and "
     "the wrapper ends the half answer as a whole one"
 )
+BODY_IS_KEPT = keeps_the_body("what is no JSON is its text")
+SLEEPS_FOR_HOURS = (
+    "the package waits for as long as Retry-After says, up to seven weeks, and its caller with it"
+)
 
 
 class AnthropicTestCase(PackageTestCase, abstract=True):
     wire = AnthropicMessages()
-    adapter: type[NaiveAnthropicModel | CarefulAnthropicModel]
-
-    def new_model(self, base_url: str, client: None) -> NaiveAnthropicModel | CarefulAnthropicModel:
-        return self.adapter(base_url, self.api_key)
 
 
 class TestNaiveAnthropic(AnthropicTestCase):
@@ -66,8 +70,9 @@ class TestNaiveAnthropic(AnthropicTestCase):
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
         "truncation/gzip": gzip_ends_alike("httpx2"),
         **dict.fromkeys(
-            BROKEN_OFF,
-            f"{untranslated('httpx2', 'AnthropicError')} (anthropic-sdk-python issue 1919)",
+            (*BROKEN_OFF, "faults/idle"),
+            f"{untranslated_in_stream('httpx2', 'AnthropicError')} (anthropic-sdk-python issue "
+            "1919)",
         ),
         "framing/line-ends": ONE_KIND_OF_LINE_END,
         "framing/malformed": NOT_AN_ANTHROPIC_ERROR,
@@ -75,9 +80,23 @@ class TestNaiveAnthropic(AnthropicTestCase):
         "framing/invalid-utf8": NOT_UTF8,
         "framing/bom": BOM_IS_READ,
         "delivery/end": READS_ON,
+        "faults/status": BODY_IS_KEPT,
+        "faults/not-a-stream": NO_LOOK_AT_THE_TYPE,
         "faults/error-event": UNNAMED_ERROR,
         "release/failed": UNNAMED_ERROR,
     }
+
+
+class TestRetryingAnthropic(AnthropicTestCase):
+    title = "anthropic, retrying"
+    adapter = partial(NaiveAnthropicModel, max_retries=anthropic.DEFAULT_MAX_RETRIES)
+    retries = anthropic.DEFAULT_MAX_RETRIES
+    model_error = anthropic.AnthropicError
+    expected_failures: ClassVar = {
+        "faults/status": BODY_IS_KEPT,
+        "faults/retry-after": SLEEPS_FOR_HOURS,
+    }
+    skips = JUDGED_WITHOUT_RETRIES
 
 
 class TestCarefulAnthropic(AnthropicTestCase):
@@ -85,4 +104,3 @@ class TestCarefulAnthropic(AnthropicTestCase):
     adapter = CarefulAnthropicModel
     code = (CarefulAnthropicModel,)
     strict = True
-    skips: ClassVar = {}  # it has tools

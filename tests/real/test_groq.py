@@ -15,14 +15,17 @@ from tests.real.naive import (
     KEPT_BY_A_CYCLE,
     LEFT,
     MAY_HANG,
+    NO_LOOK_AT_THE_TYPE,
     NOT_UTF8,
     OPEN_WHILE_HANDLED,
     OPENAI_SHAPED,
     READS_ON,
     PackageTestCase,
     gzip_ends_alike,
-    untranslated,
+    keeps_the_body,
+    untranslated_in_stream,
 )
+from tests.real.tools import openai_tools
 
 try:
     import groq
@@ -50,14 +53,17 @@ NOT_A_GROQ_ERROR = (
 class NaiveGroqModel:
     """The loop of every tutorial; its errors are the package's own."""
 
-    def __init__(self, base_url: str, api_key: str) -> None:
-        self.client = groq.Groq(base_url=base_url, api_key=api_key, max_retries=0)
+    def __init__(self, base_url: str, api_key: str, idle_timeout: float | None) -> None:
+        self.client = groq.Groq(
+            base_url=base_url, api_key=api_key, timeout=idle_timeout, max_retries=0
+        )
 
     def stream(self, request: Request) -> Iterator[Event]:
         response = self.client.chat.completions.create(
             model="llama-3.3-70b-versatile",
             messages=[{"role": m.role, "content": m.text} for m in request.messages],
             stream=True,
+            **openai_tools(request),
         )
         for chunk in response:
             if chunk.choices and chunk.choices[0].delta.content:
@@ -76,7 +82,7 @@ class TestNaiveGroq(PackageTestCase):
         **OPENAI_SHAPED,
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
         "truncation/gzip": gzip_ends_alike("httpx"),
-        **dict.fromkeys(BROKEN_OFF, untranslated("httpx", "GroqError")),
+        **dict.fromkeys((*BROKEN_OFF, "faults/idle"), untranslated_in_stream("httpx", "GroqError")),
         "framing/line-ends": ONE_KIND_OF_LINE_END,
         "framing/fields": NAMED_EVENTS,
         "framing/malformed": NOT_A_GROQ_ERROR,
@@ -85,9 +91,8 @@ class TestNaiveGroq(PackageTestCase):
         "framing/invalid-utf8": NOT_UTF8,
         "framing/bom": BOM_IS_READ,
         "delivery/end": READS_ON,
+        "faults/status": keeps_the_body("what is no JSON is its text"),
+        "faults/not-a-stream": NO_LOOK_AT_THE_TYPE,
         "release/failed": OPEN_WHILE_HANDLED,
     }
-    skips: ClassVar = {**PackageTestCase.skips, "release/many": MAY_HANG}
-
-    def new_model(self, base_url: str, client: None) -> NaiveGroqModel:
-        return NaiveGroqModel(base_url, self.api_key)
+    skips: ClassVar = {"release/many": MAY_HANG}

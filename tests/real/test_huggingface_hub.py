@@ -10,14 +10,16 @@ from modeltest import Event, Finish, FinishReason, Request, TextDelta
 from modeltest.wire import OpenAIChat
 from tests.real.naive import (
     BOM_IS_READ,
-    BROKEN_OFF,
     CUT_CLEANLY,
+    FAILING,
+    NO_LOOK_AT_THE_TYPE,
     OPEN_WHILE_HANDLED,
     OPENAI_SHAPED,
     PackageTestCase,
     gzip_ends_alike,
     untranslated,
 )
+from tests.real.tools import openai_tools
 
 try:
     from huggingface_hub import InferenceClient
@@ -42,14 +44,15 @@ SPLIT_AS_TEXT = (
 class NaiveHuggingFaceModel:
     """The loop of every tutorial; its errors are the package's own."""
 
-    def __init__(self, base_url: str, api_key: str) -> None:
-        self.client = InferenceClient(base_url=base_url, api_key=api_key)
+    def __init__(self, base_url: str, api_key: str, idle_timeout: float | None) -> None:
+        self.client = InferenceClient(base_url=base_url, api_key=api_key, timeout=idle_timeout)
 
     def stream(self, request: Request) -> Iterator[Event]:
         response = self.client.chat.completions.create(
             model="meta-llama/Llama-3.3-70B-Instruct",
             messages=[{"role": m.role, "content": m.text} for m in request.messages],
             stream=True,
+            **openai_tools(request),
         )
         for chunk in response:
             if chunk.choices and chunk.choices[0].delta.content:
@@ -67,7 +70,8 @@ class TestNaiveHuggingFace(PackageTestCase):
         **OPENAI_SHAPED,
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
         "truncation/gzip": gzip_ends_alike("httpx2"),
-        **dict.fromkeys(BROKEN_OFF, untranslated("httpx2", "HfHubHTTPError")),
+        **dict.fromkeys(FAILING, untranslated("httpx2", "HfHubHTTPError")),
+        "faults/not-a-stream": NO_LOOK_AT_THE_TYPE,
         "framing/space": "the package knows [DONE] only after one space, and parses it otherwise",
         "framing/split-data": A_LINE_IS_AN_EVENT,
         "framing/malformed": A_LINE_IS_AN_EVENT,
@@ -79,6 +83,3 @@ class TestNaiveHuggingFace(PackageTestCase):
         "faults/error-event": "the package raises an UnknownError, which is no HfHubHTTPError",
         "release/failed": OPEN_WHILE_HANDLED,
     }
-
-    def new_model(self, base_url: str, client: None) -> NaiveHuggingFaceModel:
-        return NaiveHuggingFaceModel(base_url, self.api_key)

@@ -15,7 +15,9 @@ from tests.real.naive import (
     MAY_HANG,
     OPENAI_SHAPED,
     PackageTestCase,
+    keeps_the_body,
 )
+from tests.real.tools import openai_tools
 
 try:
     import litellm
@@ -41,8 +43,8 @@ DONE_IS_NO_END = (
 class NaiveLiteLLMModel:
     """The loop of every tutorial; its errors are the package's own."""
 
-    def __init__(self, base_url: str, api_key: str) -> None:
-        self.base_url, self.api_key = base_url, api_key
+    def __init__(self, base_url: str, api_key: str, idle_timeout: float | None) -> None:
+        self.base_url, self.api_key, self.timeout = base_url, api_key, idle_timeout
 
     def stream(self, request: Request) -> Iterator[Event]:
         response = litellm.completion(
@@ -51,7 +53,9 @@ class NaiveLiteLLMModel:
             api_key=self.api_key,
             messages=[{"role": m.role, "content": m.text} for m in request.messages],
             stream=True,
+            timeout=self.timeout,
             max_retries=0,
+            **openai_tools(request),
         )
         for chunk in response:
             if chunk.choices and chunk.choices[0].delta.content:
@@ -70,6 +74,8 @@ class TestNaiveLiteLLM(PackageTestCase):
         **dict.fromkeys(LEFT, KEPT_BY_A_CYCLE),
         **OPENAI_SHAPED,
         "truncation/empty": EMPTY_IS_WHOLE,
+        "faults/not-a-stream": EMPTY_IS_WHOLE,
+        "faults/status": keeps_the_body("in the attribute `body`"),
         "truncation/boundaries": EMPTY_IS_WHOLE,
         "truncation/prefix": EMPTY_IS_WHOLE,
         "truncation/good-endings": DONE_IS_NO_END,
@@ -77,7 +83,4 @@ class TestNaiveLiteLLM(PackageTestCase):
         "framing/bom": BOM_IS_READ,
         "framing/empty-data": "the package takes empty data for a chunk, which is no JSON",
     }
-    skips: ClassVar = {**PackageTestCase.skips, "release/many": MAY_HANG}
-
-    def new_model(self, base_url: str, client: None) -> NaiveLiteLLMModel:
-        return NaiveLiteLLMModel(base_url, self.api_key)
+    skips: ClassVar = {"release/many": MAY_HANG}

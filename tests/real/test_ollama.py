@@ -9,15 +9,17 @@ from typing import ClassVar
 from modeltest import Event, Finish, FinishReason, Request, TextDelta
 from modeltest.wire import OllamaChat
 from tests.real.naive import (
-    BROKEN_OFF,
     CUT_CLEANLY,
+    FAILING,
     READS_ON,
     TEXT_ALONE,
     TUTORIAL,
     PackageTestCase,
     gzip_ends_alike,
+    keeps_the_body,
     untranslated,
 )
+from tests.real.tools import openai_tools
 
 try:
     import ollama
@@ -41,14 +43,15 @@ SPLIT_AS_TEXT = (
 class NaiveOllamaModel:
     """The loop of every tutorial; its errors are the package's own."""
 
-    def __init__(self, base_url: str, api_key: str) -> None:
+    def __init__(self, base_url: str, api_key: str, idle_timeout: float | None) -> None:
         headers = {"Authorization": f"Bearer {api_key}"}
-        self.client = ollama.Client(host=base_url, headers=headers)
+        self.client = ollama.Client(host=base_url, headers=headers, timeout=idle_timeout)
 
     def stream(self, request: Request) -> Iterator[Event]:
         for part in self.client.chat(
             model="llama3.2",
             messages=[{"role": m.role, "content": m.text} for m in request.messages],
+            tools=openai_tools(request).get("tools"),  # the package has no tool choice
             stream=True,
         ):
             if part.message.content:
@@ -67,14 +70,17 @@ class TestNaiveOllama(PackageTestCase):
         "finish/with-content": TEXT_ALONE,
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
         "truncation/gzip": gzip_ends_alike("httpx"),
-        **dict.fromkeys(BROKEN_OFF, untranslated("httpx", "ollama.ResponseError")),
+        **dict.fromkeys(FAILING, untranslated("httpx", "ollama.ResponseError")),
         "framing/blank-lines": EVERY_LINE_IS_JSON,
         "framing/malformed": EVERY_LINE_IS_JSON,
         "framing/any-bytes": EVERY_LINE_IS_JSON,
         "framing/unicode": SPLIT_AS_TEXT,
         "framing/charset": SPLIT_AS_TEXT,
         "delivery/end": READS_ON,
+        "faults/status": keeps_the_body("what is no JSON is in its text"),
+        "faults/not-a-stream": (
+            "the package does not look at the Content-Type, and parses every line: one that is no "
+            "JSON raises JSONDecodeError, one without a message pydantic's ValidationError, and "
+            "neither is an ollama.ResponseError"
+        ),
     }
-
-    def new_model(self, base_url: str, client: None) -> NaiveOllamaModel:
-        return NaiveOllamaModel(base_url, self.api_key)

@@ -1,16 +1,20 @@
 """The contract on the openai package: Chat Completions, streamed."""
 
+from functools import partial
 from typing import ClassVar
 
 from modeltest.wire import OpenAIChat
 from tests.real.naive import (
     BOM_IS_READ,
     CUT_CLEANLY,
+    JUDGED_WITHOUT_RETRIES,
     LEFT,
+    NO_LOOK_AT_THE_TYPE,
     NOT_UTF8,
     OPENAI_SHAPED,
     PackageTestCase,
     gzip_ends_alike,
+    keeps_the_body,
 )
 from tests.real.openai_clients import (
     CarefulOpenAIModel,
@@ -33,12 +37,11 @@ NOT_AN_OPENAI_ERROR = (
 )
 
 
+BODY_IS_KEPT = keeps_the_body("in the attributes `body` and `response`")
+
+
 class OpenAITestCase(PackageTestCase, abstract=True):
     wire = OpenAIChat()
-    adapter: type[NaiveOpenAIModel | CarefulOpenAIModel]
-
-    def new_model(self, base_url: str, client: None) -> NaiveOpenAIModel | CarefulOpenAIModel:
-        return self.adapter(base_url, self.api_key)
 
 
 class TestNaiveOpenAI(OpenAITestCase):
@@ -56,7 +59,18 @@ class TestNaiveOpenAI(OpenAITestCase):
         "framing/empty-data": NOT_AN_OPENAI_ERROR,
         "framing/invalid-utf8": NOT_UTF8,
         "framing/bom": BOM_IS_READ,
+        "faults/status": BODY_IS_KEPT,
+        "faults/not-a-stream": NO_LOOK_AT_THE_TYPE,
     }
+
+
+class TestRetryingOpenAI(OpenAITestCase):
+    title = "openai, retrying"
+    adapter = partial(NaiveOpenAIModel, max_retries=openai.DEFAULT_MAX_RETRIES)
+    retries = openai.DEFAULT_MAX_RETRIES
+    model_error = openai.OpenAIError
+    expected_failures: ClassVar = {"faults/status": BODY_IS_KEPT}
+    skips = JUDGED_WITHOUT_RETRIES
 
 
 class TestCarefulOpenAI(OpenAITestCase):
@@ -64,4 +78,3 @@ class TestCarefulOpenAI(OpenAITestCase):
     adapter = CarefulOpenAIModel
     code = (CarefulOpenAIModel,)
     strict = True
-    skips: ClassVar = {}  # it has tools
