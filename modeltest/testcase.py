@@ -119,10 +119,8 @@ class _ContractTestCase(unittest.TestCase):
         problem = self._find_problem()
         if problem:
             self.skipTest(f"see {SETUP_TEST}: {problem.splitlines()[0]}")
-        tests_silence = Need.IDLE_TIMEOUT in check.needs
         try:
-            with nullcontext() if tests_silence else self._long_idle_timeout():
-                outcome = run(check, subject_of(self))
+            outcome = self._outcome_of(check)
         except Exception as fault:
             if not isinstance(fault, SetUpError):
                 fault.add_note("modeltest failed here, not the adapter; please report it.")
@@ -141,6 +139,12 @@ class _ContractTestCase(unittest.TestCase):
             case Status.WARNED | Status.FAILED:
                 return outcome.text
         return ""
+
+    def _outcome_of(self, check: Check) -> Outcome:
+        """Run a check; its own `idle_timeout` is for those that test a silence."""
+        tests_silence = Need.IDLE_TIMEOUT in check.needs
+        with nullcontext() if tests_silence else self._long_idle_timeout():
+            return run(check, subject_of(self))
 
     def _end_with(self, error: BaseException) -> None:
         """Let the test end with `error` although unittest expects it to fail.

@@ -26,6 +26,11 @@ READS_ON = (
     "as the server keeps the connection"
 )
 NO_COUNTS = "the loop reads no token counts"
+UNCHECKED_TOOLS = (
+    "neither the loop nor the package looks at the names of the tools or at the choice: they are "
+    "sent, and it is left to the provider to refuse them"
+)
+CHOICE_ALONE = "the loop and the package hand the tool choice on where there are no tools, too"
 
 TUTORIAL: Mapping[str, str] = {
     "truncation/arguments": TEXT_ALONE,
@@ -36,6 +41,7 @@ TUTORIAL: Mapping[str, str] = {
     "calls/empty": TEXT_ALONE,
     "calls/reason": TEXT_ALONE,
     "calls/large": TEXT_ALONE,
+    "tools/config": UNCHECKED_TOOLS,
 }
 """What every such loop fails, whatever the package."""
 
@@ -46,6 +52,7 @@ OPENAI_SHAPED: Mapping[str, str] = {
     "calls/index": TEXT_ALONE,
     "calls/identity": TEXT_ALONE,
     "calls/invalid": TEXT_ALONE,
+    "tools/traps": UNCHECKED_TOOLS,
 }
 """The same, where calls come in fragments beside the text."""
 
@@ -138,7 +145,7 @@ RETRIED = ("faults/status", "faults/retry-after", "faults/no-repeat")
 """Checks of whether, and when, a request is sent again."""
 
 JUDGED_WITHOUT_RETRIES: Mapping[str, str] = {
-    check.method: "it judges the same adapter without retries"
+    check.method: "the same adapter is judged without retries"
     for check in ALL
     if check.id not in RETRIED
 }

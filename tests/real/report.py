@@ -13,8 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from modeltest.checks import ALL, METHODS, Outcome, Status, name_of, run
-from modeltest.set_up import subject_of
+from modeltest.checks import ALL, METHODS, Outcome, Status, name_of
 from tests.real.page import Client, page, table, verdicts
 from tests.real.quick import quick_and_quiet
 
@@ -23,8 +22,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
 # The test cases, in the order of the page's columns.
 CASES = (
     "tests.real.test_openai.TestNaiveOpenAI",
+    "tests.real.test_openai.TestRetryingOpenAI",
     "tests.real.test_openai.TestCarefulOpenAI",
     "tests.real.test_anthropic.TestNaiveAnthropic",
+    "tests.real.test_anthropic.TestRetryingAnthropic",
     "tests.real.test_anthropic.TestCarefulAnthropic",
     "tests.real.test_google_genai.TestNaiveGenAI",
     "tests.real.test_mistralai.TestNaiveMistral",
@@ -63,13 +64,12 @@ def judged(name: str) -> Client:
     """
     module, _, case_name = name.rpartition(".")
     case: Any = getattr(import_module(module), case_name)
-    subject = subject_of(case())
     sys.stderr.write(f"{case.title} …\n")
     skips = {method: why for name, why in case.skips.items() for method in METHODS[name]}
     outcomes = {
         name_of(check): Outcome(check, Status.SKIPPED, skips[check.method])
         if check.method in skips
-        else run(check, subject)
+        else case()._outcome_of(check)
         for check in ALL
     }
     return Client(case.title, case.code, case.expected_failures, outcomes)

@@ -12,6 +12,7 @@ from tests.real.anthropic_clients import (
 from tests.real.naive import (
     BOM_IS_READ,
     BROKEN_OFF,
+    CHOICE_ALONE,
     CUT_CLEANLY,
     JUDGED_WITHOUT_RETRIES,
     NO_LOOK_AT_THE_TYPE,
@@ -20,6 +21,7 @@ from tests.real.naive import (
     READS_ON,
     TEXT_ALONE,
     TUTORIAL,
+    UNCHECKED_TOOLS,
     PackageTestCase,
     gzip_ends_alike,
     keeps_the_body,
@@ -65,6 +67,8 @@ class TestNaiveAnthropic(AnthropicTestCase):
     model_error = anthropic.AnthropicError
     expected_failures: ClassVar = {
         **TUTORIAL,
+        "tools/traps": UNCHECKED_TOOLS,
+        "tools/accepted": CHOICE_ALONE,
         "finish/after": NO_REASON,
         "calls/invalid": NAMELESS,
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
@@ -89,6 +93,7 @@ class TestNaiveAnthropic(AnthropicTestCase):
 
 class TestRetryingAnthropic(AnthropicTestCase):
     title = "anthropic, retrying"
+    code = ()
     adapter = partial(NaiveAnthropicModel, max_retries=anthropic.DEFAULT_MAX_RETRIES)
     retries = anthropic.DEFAULT_MAX_RETRIES
     model_error = anthropic.AnthropicError
@@ -104,3 +109,5 @@ class TestCarefulAnthropic(AnthropicTestCase):
     adapter = CarefulAnthropicModel
     code = (CarefulAnthropicModel,)
     strict = True
+    refused_tool_names = ("fs.read", "a" * 129)
+    accepted_tool_names = ("a" * 128,)

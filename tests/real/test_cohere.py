@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from modeltest import Event, Finish, FinishReason, Request, TextDelta
 from modeltest.wire import CohereChat
 from tests.real.naive import (
+    CHOICE_ALONE,
     CUT_CLEANLY,
     FAILING,
     NO_REASON,
@@ -70,6 +71,7 @@ class TestNaiveCohere(PackageTestCase):
     model_error = ApiError
     expected_failures: ClassVar = {
         **TUTORIAL,
+        "tools/accepted": CHOICE_ALONE,
         "calls/invalid": TEXT_ALONE,
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
         "truncation/gzip": gzip_ends_alike("httpx"),

@@ -9,11 +9,13 @@ from typing import ClassVar
 from modeltest import Event, Finish, FinishReason, Request, TextDelta
 from modeltest.wire import Gemini
 from tests.real.naive import (
+    CHOICE_ALONE,
     CUT_CLEANLY,
     FAILING,
     NO_REASON,
     TEXT_ALONE,
     TUTORIAL,
+    UNCHECKED_TOOLS,
     PackageTestCase,
     gzip_ends_alike,
     keeps_the_body,
@@ -104,6 +106,8 @@ class TestNaiveGenAI(PackageTestCase):
     model_error = errors.APIError
     expected_failures: ClassVar = {
         **TUTORIAL,
+        "tools/traps": UNCHECKED_TOOLS,
+        "tools/accepted": CHOICE_ALONE,
         "finish/after": NO_REASON,
         "finish/with-content": TEXT_ALONE,
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),

@@ -11,6 +11,7 @@ from modeltest.wire import OpenAIChat
 from tests.real.naive import (
     BOM_IS_READ,
     BROKEN_OFF,
+    CHOICE_ALONE,
     CUT_CLEANLY,
     KEPT_BY_A_CYCLE,
     LEFT,
@@ -80,6 +81,7 @@ class TestNaiveGroq(PackageTestCase):
     expected_failures: ClassVar = {
         **dict.fromkeys(LEFT, KEPT_BY_A_CYCLE),
         **OPENAI_SHAPED,
+        "tools/accepted": CHOICE_ALONE,
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
         "truncation/gzip": gzip_ends_alike("httpx"),
         **dict.fromkeys((*BROKEN_OFF, "faults/idle"), untranslated_in_stream("httpx", "GroqError")),

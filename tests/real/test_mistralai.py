@@ -9,12 +9,14 @@ from typing import ClassVar
 from modeltest import Event, Finish, FinishReason, Request, TextDelta
 from modeltest.wire import MistralChat
 from tests.real.naive import (
+    CHOICE_ALONE,
     CUT_CLEANLY,
     FAILING,
     NO_REASON,
     NOT_UTF8,
     TEXT_ALONE,
     TUTORIAL,
+    UNCHECKED_TOOLS,
     PackageTestCase,
     gzip_ends_alike,
     keeps_the_body,
@@ -62,6 +64,8 @@ class TestNaiveMistral(PackageTestCase):
     model_error = MistralError
     expected_failures: ClassVar = {
         **TUTORIAL,
+        "tools/traps": UNCHECKED_TOOLS,
+        "tools/accepted": CHOICE_ALONE,
         "finish/after": NO_REASON,
         "finish/with-content": TEXT_ALONE,
         "calls/index": TEXT_ALONE,

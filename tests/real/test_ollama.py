@@ -67,6 +67,10 @@ class TestNaiveOllama(PackageTestCase):
     model_error = ollama.ResponseError
     expected_failures: ClassVar = {
         **TUTORIAL,
+        "tools/accepted": (
+            "the package has no tool choice, and the loop drops it: after `none` the model may "
+            "call all the same"
+        ),
         "finish/with-content": TEXT_ALONE,
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
         "truncation/gzip": gzip_ends_alike("httpx"),

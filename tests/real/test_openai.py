@@ -6,6 +6,7 @@ from typing import ClassVar
 from modeltest.wire import OpenAIChat
 from tests.real.naive import (
     BOM_IS_READ,
+    CHOICE_ALONE,
     CUT_CLEANLY,
     JUDGED_WITHOUT_RETRIES,
     LEFT,
@@ -52,6 +53,7 @@ class TestNaiveOpenAI(OpenAITestCase):
     expected_failures: ClassVar = {
         **dict.fromkeys(LEFT, KEPT_BY_A_CYCLE),
         **OPENAI_SHAPED,
+        "tools/accepted": CHOICE_ALONE,
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
         "truncation/gzip": gzip_ends_alike("httpx2"),
         "framing/malformed": NOT_AN_OPENAI_ERROR,
@@ -66,6 +68,7 @@ class TestNaiveOpenAI(OpenAITestCase):
 
 class TestRetryingOpenAI(OpenAITestCase):
     title = "openai, retrying"
+    code = ()
     adapter = partial(NaiveOpenAIModel, max_retries=openai.DEFAULT_MAX_RETRIES)
     retries = openai.DEFAULT_MAX_RETRIES
     model_error = openai.OpenAIError
@@ -78,3 +81,5 @@ class TestCarefulOpenAI(OpenAITestCase):
     adapter = CarefulOpenAIModel
     code = (CarefulOpenAIModel,)
     strict = True
+    refused_tool_names = ("fs.read", "a" * 65)
+    accepted_tool_names = ("a" * 64,)
