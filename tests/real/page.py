@@ -44,11 +44,13 @@ INTRODUCTION = """\
 
 Most adapters do not speak HTTP themselves: they wrap a provider's own package. An adapter here has
 one method, `stream(request)`, which yields a `TextDelta` for each piece of the answer and at last a
-`Finish`: the promise that the answer is whole. There are two kinds of such adapters:
+`Finish`: the promise that the answer is whole. There are three kinds of such adapters:
 
 - a *naive* one for each package, the loop that every tutorial shows. What it fails is what the
   package leaves to whoever uses it: some of it every loop of this kind fails, since it reads text
-  and nothing else; the rest is the package's own;
+  and nothing else, and hands tools on as they are; the rest is the package's own;
+- a *retrying* one for two of them: the same with as many retries as the package makes by itself,
+  for the checks of what is sent again, and when;
 - a *careful* one for two of them, which does what it takes. It shows that the contract can be kept
   with the package as it is.
 
@@ -64,7 +66,7 @@ kit's wire formats; that each means what the format claims is tested there with 
 ## At a glance
 
 A check that *fails* breaks a MUST of the contract, one that *warns* a SHOULD; *skipped* means that
-the check cannot judge this kind of adapter.
+the check cannot judge this kind of adapter: one that never sends a request again, say.
 """
 
 CARE = """\
@@ -86,7 +88,14 @@ Nothing here depends on the provider, and little on the package:
   the headers have not come there is no stream, and nothing to take hold of: only the package's
   `timeout` ends that wait.
 - Raise one family of errors. The packages let others through: their HTTP library's where the
-  connection breaks, and ValueError for an event that is not JSON.
+  connection breaks or falls silent, and ValueError for an event that is not JSON.
+- Keep a bounded part of what the provider refuses with, and no key that it repeats: most packages
+  carry whatever comes, be it a page of ten megabytes, in their error.
+- Look at the Content-Type before the first byte. Without that, a login page is an empty answer.
+- Refuse redirects. Every package follows them, and leaves it to its HTTP library to take the key
+  away, which knows the Authorization header alone.
+- Set a read timeout: it counts from byte to byte, and is all that ends a silence.
+- Look at the tools' names and at the choice before anything is sent. No package does.
 - Know what else a package sends. litellm fetches a list of prices when it is imported, unless
   `LITELLM_LOCAL_MODEL_COST_MAP` is set; huggingface_hub once a day a list of agents that may be
   running it, unless `HF_HUB_DISABLE_TELEMETRY` is. Both are set here.
@@ -204,17 +213,26 @@ def _section(client: Client, clients: Sequence[Client]) -> Iterator[str]:
         yield "It passes every check that can judge it.\n"
     for reason, outcomes in broken.items():
         yield _explained(reason, outcomes)
-    yield from _skipped(client, clients)
+    yield from told_of_skips(client, clients)
 
 
-def _skipped(client: Client, clients: Sequence[Client]) -> Iterator[str]:
+def told_of_skips(client: Client, clients: Sequence[Client]) -> Iterator[str]:
     """Yield a sentence for each reason why checks that judge others are skipped."""
     found: dict[str, list[str]] = {}
     for check, outcome in client.outcomes.items():
-        if outcome.status is Status.SKIPPED and not _skipped_by_all(check, clients):
+        of_the_client = not outcome.text.startswith("needs ")  # the rest has no such attribute
+        skipped = outcome.status is Status.SKIPPED and of_the_client
+        if skipped and not _skipped_by_all(check, clients):
             found.setdefault(outcome.text, []).append(f"`{check}`")
     for reason, names in found.items():
-        yield _filled(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} skipped: {reason}.")
+        yield _filled(f"{_listed(names)} skipped: {reason}.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the names as a subject with its verb; most of all checks by one word."""
+    if len(names) > len(ALL) // 2:
+        return "All other checks are"
+    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _explained(reason: str, outcomes: Sequence[Outcome]) -> str:

@@ -36,6 +36,10 @@ A_LINE_IS_AN_EVENT = (
     "the package parses each `data:` line by itself, and lets JSONDecodeError and, where the "
     "JSON is no object, AttributeError through"
 )
+SILENCE_IS_ANOTHER_ERROR = (
+    "a silence before the headers raises the package's InferenceTimeoutError, one after them "
+    "httpx2's ReadTimeout: neither is an HfHubHTTPError"
+)
 SPLIT_AS_TEXT = (
     "the package reads lines with httpx2's `iter_lines()`: that decodes by the charset of the "
     "header, and splits at U+0085, U+2028 and U+2029, which JSON allows inside its strings"
@@ -73,6 +77,7 @@ class TestNaiveHuggingFace(PackageTestCase):
         **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
         "truncation/gzip": gzip_ends_alike("httpx2"),
         **dict.fromkeys(FAILING, untranslated("httpx2", "HfHubHTTPError")),
+        "faults/idle": SILENCE_IS_ANOTHER_ERROR,
         "faults/not-a-stream": NO_LOOK_AT_THE_TYPE,
         "framing/space": "the package knows [DONE] only after one space, and parses it otherwise",
         "framing/split-data": A_LINE_IS_AN_EVENT,

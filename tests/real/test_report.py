@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 
 from modeltest.checks import ALL, BY_NAME, Outcome, Status, name_of
-from tests.real.page import Client, shortened, table, verdicts
+from tests.real.page import Client, shortened, table, told_of_skips, verdicts
 from tests.real.report import changed
 
 BREAK, CLOSE, REUSE = "release/break", "release/close", "isolation/reuse"
@@ -55,6 +55,36 @@ class TestVerdicts(unittest.TestCase):
 
     def test_page_without_a_table_tells_nothing(self) -> None:
         self.assertEqual(verdicts("# Title\n"), {})
+
+
+class TestSkips(unittest.TestCase):
+    def told(self, status: Status, why: str, *checks: str) -> list[str]:
+        """Return what is told of one client's skips, beside another that skips nothing."""
+        found = {
+            name: Outcome(outcome.check, status, why) if name in checks else outcome
+            for name, outcome in outcomes().items()
+        }
+        clients = [Client("a", outcomes=found), Client("b", outcomes=outcomes())]
+        return list(told_of_skips(clients[0], clients))
+
+    def test_reason_is_told_once_for_all_its_checks(self) -> None:
+        self.assertEqual(
+            self.told(Status.SKIPPED, "it may hang", BREAK, CLOSE),
+            ["`release/break`, `release/close` are skipped: it may hang.\n"],
+        )
+
+    def test_passed_check_is_not_told(self) -> None:
+        self.assertEqual(self.told(Status.PASSED, "one case cannot be judged", BREAK), [])
+
+    def test_attribute_that_was_not_set_is_not_told(self) -> None:
+        self.assertEqual(self.told(Status.SKIPPED, "needs `retries`: set it", BREAK), [])
+
+    def test_most_checks_are_told_by_one_word(self) -> None:
+        most = list(outcomes())[3:]
+        self.assertEqual(
+            self.told(Status.SKIPPED, "others do it", *most),
+            ["All other checks are skipped: others do it.\n"],
+        )
 
 
 class TestShortened(unittest.TestCase):
