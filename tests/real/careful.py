@@ -104,6 +104,7 @@ def send(create: Callable[..., Any], payload: Mapping[str, Any], *, secret: str)
         raise http_error(body.status, body.headers, start, secret=secret)
     refusal = getattr(caught.error, "response", None)
     if refusal is not None:
+        caught.error = None  # its traceback holds this frame
         start = refusal.content[:ERROR_BYTES]
         raise http_error(refusal.status_code, refusal.headers, start, secret=secret)
     # A package's "Connection error." says in its cause what happened.

@@ -27,8 +27,8 @@ READS_ON = (
 )
 NO_COUNTS = "the loop reads no token counts"
 UNCHECKED_TOOLS = (
-    "neither the loop nor the package looks at the names of the tools or at the choice: they are "
-    "sent, and it is left to the provider to refuse them"
+    "nothing in the loop or the package refuses a tool's name or a choice: whatever is given is "
+    "sent, and it is left to the provider to refuse it"
 )
 CHOICE_ALONE = "the loop and the package hand the tool choice on where there are no tools, too"
 

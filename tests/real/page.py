@@ -95,12 +95,16 @@ Nothing here depends on the provider, and little on the package:
 - Refuse redirects. Every package follows them, and leaves it to its HTTP library to take the key
   away, which knows the Authorization header alone.
 - Set a read timeout: it counts from byte to byte, and is all that ends a silence.
-- Look at the tools' names and at the choice before anything is sent. No package does.
+- Look at the tools' names and at the choice before anything is sent. The packages do not.
 - Know what else a package sends. litellm fetches a list of prices when it is imported, unless
   `LITELLM_LOCAL_MODEL_COST_MAP` is set; huggingface_hub once a day a list of agents that may be
   running it, unless `HF_HUB_DISABLE_TELEMETRY` is. Both are set here.
 
 Both careful adapters use this:
+
+```{literalinclude} ../tests/real/careful.py
+:pyobject: StayingClient
+```
 
 ```{literalinclude} ../tests/real/careful.py
 :pyobject: SDKBody
