@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import queue
 import socket
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import ClassVar
 
 import requests
 
@@ -28,6 +30,32 @@ class SendsTelemetry(Parrot):
     def count(self) -> None:
         with suppress(OSError):
             self.session.post(f"http://{ADDRESS}/telemetry", json={}, timeout=5)
+
+
+class HasOneTelemetryThread(Parrot):
+    """Counts its streams at another host, on a thread that all models have, and that outlives them."""
+
+    queue: ClassVar[queue.SimpleQueue[str | None]] = queue.SimpleQueue()
+    thread: ClassVar[threading.Thread | None] = None
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        if HasOneTelemetryThread.thread is None:
+            HasOneTelemetryThread.thread = threading.Thread(target=self.count)
+            HasOneTelemetryThread.thread.start()
+        self.queue.put("one more")
+        yield from super().stream(request)
+
+    @classmethod
+    def count(cls) -> None:
+        while cls.queue.get() is not None:
+            with suppress(OSError):
+                socket.create_connection((ADDRESS, 443), timeout=5).close()
+
+    @classmethod
+    def end(cls) -> None:
+        if cls.thread is not None:
+            cls.queue.put(None)
+            cls.thread = None
 
 
 class SendsTelemetryAtTheEnd(SendsTelemetry):

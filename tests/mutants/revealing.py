@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 
 import requests
 
@@ -58,6 +58,29 @@ class AddsItsKeyAgain(Parrot):
             )
         except ModelError:
             raise ModelError("no answer") from None
+
+    def check(self, raw: Raw) -> None:
+        try:
+            super().check(raw)
+        except APIError as error:
+            error.location = raw.headers.get("Location")  # type: ignore[attr-defined]
+            raise
+
+
+class TakesSlashesForAPath(Parrot):
+    """A location that begins with a slash is at the same origin; "//" does."""
+
+    def ask(self, request: Request) -> requests.Response:
+        try:
+            return super().ask(request)
+        except APIError as error:
+            location = getattr(error, "location", "") or ""
+            if not location.startswith("/"):
+                raise
+            url = urljoin(self.url, location)
+            return self.session.post(
+                url, json=self.payload(request), headers=self.headers, stream=True
+            )
 
     def check(self, raw: Raw) -> None:
         try:

@@ -126,6 +126,42 @@ class EditsTheHistory(Parrot):
         return call.arguments  # type: ignore[return-value]
 
 
+class SendsItsFirstPayload(Parrot):
+    """Makes a payload once, as most of it never changes."""
+
+    made: dict[str, Any] | None = None
+
+    def payload(self, request: Request) -> dict[str, Any]:
+        self.made = self.made or super().payload(request)
+        return self.made
+
+
+class KeepsItsTools(Parrot):
+    """Declares the tools that it was given once."""
+
+    declared: Any = ()
+
+    def payload(self, request: Request) -> dict[str, Any]:
+        payload = super().payload(request)
+        self.declared = payload["tools"] or self.declared
+        return {**payload, "tools": self.declared}
+
+
+class SharesItsPayload(Parrot):
+    """Fills in a payload that all streams have, and sends it a little later."""
+
+    def __init__(self, base_url: str, session: requests.Session) -> None:
+        super().__init__(base_url, session)
+        self.shared: dict[str, Any] = {}
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        self.shared.update(super().payload(request))
+        return super().stream(request)
+
+    def payload(self, request: Request) -> dict[str, Any]:
+        return self.shared
+
+
 class OneAtATime(Parrot):
     """A lock keeps streams apart, for as long as they last."""
 

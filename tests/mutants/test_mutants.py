@@ -263,10 +263,14 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     },
     sharing.EditsTheTools: {"isolation/request"},
     sharing.EditsTheHistory: {"isolation/request"},
+    sharing.SendsItsFirstPayload: {"isolation/request"},
+    sharing.KeepsItsTools: {"isolation/request"},
+    sharing.SharesItsPayload: {"isolation/request"},
     # Others than the provider are contacted.
     elsewhere.SendsTelemetry: {"faults/egress"},
     elsewhere.SendsTelemetryAtTheEnd: {"faults/egress"},
     elsewhere.LooksUpAName: {"faults/egress"},
+    elsewhere.HasOneTelemetryThread: {"faults/egress"},
     elsewhere.CancelsAtItsOwnAddress: {"faults/egress"},
     elsewhere.FallsBack: {"faults/status", "faults/egress", "isolation/reuse"},
 }
@@ -360,6 +364,7 @@ def let_go() -> None:
             thread.cancel()
         if thread.name == "parrot-pump":
             thread.join(LONG)
+    elsewhere.HasOneTelemetryThread.end()
     while early_stop.OpensAPipe.descriptors:
         os.close(early_stop.OpensAPipe.descriptors.pop())
     while early_stop.LocksInAFinalizer.locks:

@@ -29,6 +29,7 @@ MUTANTS = {
     tooling.Alphanumeric: {CONFIG, TRAPS},
     tooling.WordCharacters: {CONFIG, TRAPS},
     tooling.FirstToolOnly: {CONFIG, TRAPS},
+    tooling.LastToolOnly: {CONFIG, TRAPS},
     tooling.LimitOffByOne: {CONFIG},
     tooling.EmptyIsLegal: {CONFIG},
     tooling.LimitBelow: {ACCEPTED},

@@ -198,6 +198,18 @@ class LettersFirst(Careful):
         return re.fullmatch("[a-zA-Z][a-zA-Z0-9_-]{0,63}", name)
 
 
+class LastToolOnly(Careful):
+    """Looks at every tool, and heeds what it found of the last."""
+
+    def check_name(self, name):
+        if name == self.last:
+            super().check_name(name)
+
+    def check(self, request):
+        self.last = request.tools[-1].name if request.tools else ""
+        super().check(request)
+
+
 class FirstToolOnly(Careful):
     """Looks at the first tool, and takes the others to be like it."""
 
