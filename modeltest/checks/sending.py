@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from modeltest.consumer import Log
 from modeltest.contract import Request
 from modeltest.transports import Attempt
 
+_GZIP = b"\x1f\x8b"
 _SHOWN = 2
 """Requests that a failure shows."""
 
@@ -108,8 +110,8 @@ def send(trial: Trial, case: Case, request: Request) -> Sending:
 def parsed(body: bytes) -> Any:
     """Return the JSON value of a request's body; None if it is no JSON."""
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return json.loads(gzip.decompress(body) if body.startswith(_GZIP) else body)
+    except (ValueError, RecursionError, OSError, EOFError):
         return None
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from modeltest.backend import Exchange, Response
@@ -267,7 +268,10 @@ def _expect_tools(sending: Sending, got: tuple[str, ...]) -> None:
 def _expect_names(sending: Sending, exchange: Exchange, body: Any) -> None:
     """Expect each name somewhere in a request whose shape is not known."""
     for name in _needed(sending.request):
-        if not _is_in(name, exchange.body, body):
+        # As a word of a longer text too: tools may be told in the prompt.
+        word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+        told = body is not None and any(map(word.search, texts_in(body)))
+        if not told and not _is_in(name, exchange.body, body):
             raise Failure(f"expected {name!a} in the request; it is not there.", sending.evidence)
 
 
@@ -324,11 +328,20 @@ def _expect_choice(sending: Sending, wire: WireFormat, body: Any) -> None:
 
 def _expect_no_choice(sending: Sending, said: Iterable[Any]) -> None:
     for choice in said:
-        if choice:
+        if isinstance(choice, str) or any(map(str.strip, _values_in(choice))):
             raise Failure(
                 f"a tool choice was sent without tools: {json.dumps(choice)}; expected none.",
                 sending.evidence,
             )
+
+
+def _values_in(choice: Any) -> Iterator[str]:
+    """Yield the texts of a choice, but for what its members are called: they choose nothing."""
+    if isinstance(choice, str):
+        yield choice
+    elif isinstance(choice, dict | list):
+        for value in choice.values() if isinstance(choice, dict) else choice:
+            yield from _values_in(value)
 
 
 def _choice_of(request: Request) -> tuple[str, str]:

@@ -1,5 +1,7 @@
 """What tools/* make of adapters and formats that are not as the mutants' are."""
 
+import gzip
+import json
 import socket
 import unittest
 from dataclasses import replace
@@ -71,6 +73,29 @@ class SaysChoice(AcmeModel):
             yield TextDelta(response.text)
 
 
+class TellsThePrompt(AcmeModel):
+    """Its provider has no tools: they are described to the model."""
+
+    def stream(self, request):
+        tools = "".join(f"<{t.name}>{t.description}, place</{t.name}>" for t in request.tools)
+        payload = {"prompt": [tools, *(tool.description for tool in request.tools), "place"]}
+        with self._session.post(self._url, json=payload, stream=True) as response:
+            yield TextDelta(response.text)
+
+
+class Compresses(AcmeModel):
+    """Sends its request compressed."""
+
+    tools: Any = None
+
+    def stream(self, request):
+        tools = request.tools if self.tools is None else self.tools
+        told = [[tool.name, tool.description, tool.parameters] for tool in tools]
+        data = gzip.compress(json.dumps(told).encode())
+        with self._session.post(self._url, data=data, stream=True) as response:
+            yield TextDelta(response.text)
+
+
 class Escapes(AcmeModel):
     """Quotes names as ASCII, and shortens them."""
 
@@ -136,6 +161,21 @@ class TestUnknownShapes(unittest.TestCase):
                 self.assertRegex(outcome.text, r"'auto' without tools: a tool choice was sent wit")
         none = type("Says", (SaysChoice,), {"spelled": {"tool_choice": None}})
         self.assertEqual(run(ACCEPTED, made(none)).text, "")
+
+    def test_what_chooses_nothing_is_no_choice(self):
+        spelled = {"tool_config": {"parallel": False, "modes": []}}
+        outcome = run(ACCEPTED, made(type("Says", (SaysChoice,), {"spelled": spelled})))
+        self.assertEqual(outcome.text, "")
+
+    def test_tools_that_are_told_in_the_prompt(self):
+        outcome = run(ACCEPTED, made(TellsThePrompt))
+        self.assertEqual((outcome.status, outcome.text), (Status.PASSED, ""))
+
+    def test_a_request_that_is_compressed(self):
+        outcome = run(ACCEPTED, made(Compresses))
+        self.assertEqual((outcome.status, outcome.text), (Status.PASSED, ""))
+        outcome = run(ACCEPTED, made(type("Drops", (Compresses,), {"tools": ()})))
+        self.assertIn("expected 'get_weather' in the request; it is not there", outcome.text)
 
     def test_a_format_that_says_not_where_names_stand(self):
         wire = AcmeLines()
