@@ -128,7 +128,7 @@ def model_is_usable_after_failure(trial: Trial) -> None:
     )
     with trial.case("", bad_request()) as case:
         case.read()
-        case.backend.play(*scripts)  # however often the first was asked for
+        case.backend.play(*map(trial.typed, scripts))  # however often the first was asked for
         _cancel_early(case)
         _close_early(case)
         case.read()

@@ -125,7 +125,7 @@ class Trial:
                 threads have to say.
             BackendError: the backend failed; then nothing that the adapter did counts.
         """
-        backend = Backend(*map(self._typed, responses))
+        backend = Backend(*map(self.typed, responses))
         try:
             with ExitStack() as cleanup:
                 cleanup.enter_context(backend)
@@ -140,7 +140,8 @@ class Trial:
         finally:
             backend.raise_faults()
 
-    def _typed(self, response: Response) -> Response:
+    def typed(self, response: Response) -> Response:
+        """Return `response` with the wire's media type, if it was left at server-sent events."""
         wire = self.subject.wire
         if wire is None or response.content_type != _EVENT_STREAM:
             return response
