@@ -447,9 +447,11 @@ FAULTS = {
     ),
     "faults/idle": course(
         "The connection stands, and nothing comes.",
-        server="says nothing at all; or the headers, then nothing; or one event, then nothing",
+        server="says nothing at all; or the headers, then nothing; or one event, then nothing; or "
+        "six events with short pauses, which take longer than idle_timeout in all",
         consumer="reads to the end",
-        fault="after idle_timeout and the deadline the adapter still waits",
+        fault="after idle_timeout and the deadline the adapter still waits; or it gives up an "
+        "answer that was never silent for so long",
     ),
     "faults/redirect": Snippet(
         "The Location is at another origin, which looks for the key in what it is sent.",
