@@ -5,6 +5,7 @@ An error is the adapter's own object: any look at it runs the adapter's code, wh
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -45,7 +46,9 @@ def all_said(error: BaseException) -> str:
 
 def carried_by(error: BaseException) -> str:
     """Return the public attributes of an error, and what those that are objects hold, as text."""
-    return " ".join(_carried(error, _DEPTH, set()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of attributes that are deprecated: nobody uses them here
+        return " ".join(_carried(error, _DEPTH, set()))
 
 
 def chain_of(error: BaseException | None) -> list[BaseException]:
