@@ -31,31 +31,28 @@ def commons_kept() -> Iterator[list[str]]:
     Yields:
         What the adapter did, each in words; complete at the end of the block.
     """
-    global _shared  # noqa: PLW0603 - so is what is looked at
     deeds: list[str] = []
-    if not _one_at_a_time.acquire(blocking=False):
-        _shared = True  # whose doing a change is cannot be told then
-        yield deeds
-        return
-    _shared = False
-    before = {name: read() for name, (read, _) in _SLOTS.items()}
-    copies_came_back()  # those of the check before, too late for it
-    real, stand_in = os._exit, _Exit(deeds)
-    os._exit = stand_in  # type: ignore[assignment] # it never returns either
-    try:
-        yield deeds
-    finally:
-        if os._exit is not stand_in:
-            deeds.append(_changed("os._exit", os._exit))
-        os._exit = real
-        if not _shared:
-            deeds += _put_back(before)
-        _one_at_a_time.release()
-        if copies_came_back():
-            deeds.append(
-                "the adapter forked, and the child came back to its consumer, which then exists "
-                "twice."
-            )
+    with _beside_others() as block:
+        if block.shared:
+            yield deeds
+            return
+        before = {name: read() for name, (read, _) in _SLOTS.items()}
+        copies_came_back()  # those of the check before, too late for it
+        real, stand_in = os._exit, _Exit(deeds)
+        os._exit = stand_in  # type: ignore[assignment] # it never returns either
+        try:
+            yield deeds
+        finally:
+            if os._exit is not stand_in and not block.shared:
+                deeds.append(_changed("os._exit", os._exit))
+            os._exit = real
+            if not block.shared:
+                deeds += _put_back(before)
+            if copies_came_back():
+                deeds.append(
+                    "the adapter forked, and the child came back to its consumer, which then "
+                    "exists twice."
+                )
 
 
 def failure_of(deeds: list[str]) -> Failure:
@@ -70,8 +67,32 @@ _LEAVE_ALONE = (
     "client, an error is raised, a child is ended with os._exit() or run by subprocess; what the "
     "tests need changed for all, change in setUp"
 )
-_one_at_a_time = threading.Lock()
-_shared = False
+
+
+class _Block:
+    """A block of `commons_kept`; it is `shared` once another one has overlapped it."""
+
+    shared = False
+
+
+_lock = threading.Lock()
+_blocks: list[_Block] = []
+
+
+@contextmanager
+def _beside_others() -> Iterator[_Block]:
+    """Note which blocks overlap: whose doing a change is cannot be told in those."""
+    mine = _Block()
+    with _lock:
+        _blocks.append(mine)
+        if len(_blocks) > 1:
+            for block in _blocks:
+                block.shared = True
+    try:
+        yield mine
+    finally:
+        with _lock:
+            _blocks.remove(mine)
 
 
 def _put_back(before: Mapping[str, object]) -> Iterator[str]:

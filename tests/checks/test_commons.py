@@ -92,6 +92,21 @@ class TestCommons(unittest.TestCase):
         self.addCleanup(socket.setdefaulttimeout, before)
         self.assertEqual((outer, inner), ([], []))
 
+    def test_nor_does_one_that_begins_when_only_some_of_them_are_over(self) -> None:
+        self.addCleanup(socket.setdefaulttimeout, socket.getdefaulttimeout())
+        first, second, third = commons_kept(), commons_kept(), commons_kept()
+        for block in (first, second):
+            block.__enter__()
+        first.__exit__(None, None, None)
+        deeds = third.__enter__()
+        socket.setdefaulttimeout(0.5)  # the second's adapter may have done it
+        third.__exit__(None, None, None)
+        second.__exit__(None, None, None)
+        self.assertEqual(deeds, [])
+        with commons_kept() as deeds:  # alone again
+            socket.setdefaulttimeout(0.6)
+        self.assertEqual(len(deeds), 1)
+
     def test_a_check_that_passes_fails_of_it(self) -> None:
         def change(trial) -> None:
             with trial.case(""):
