@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from modeltest.backend import leave_copy
 from modeltest.clock import now
@@ -34,6 +34,9 @@ class Consumer(ABC):
         raised: what the adapter raised in `build`, to be told from what the caller's own thread
             is interrupted by.
     """
+
+    _closers: ClassVar[tuple[str, ...]]
+    """Methods that close a model, the first one that it has."""
 
     def __init__(self) -> None:
         self.faults = Faults()
@@ -82,10 +85,10 @@ class Consumer(ABC):
         """
         self._look = None
         try:
-            self.build(lambda: _close(held[0]), deadline, "closing the model")
-        except Exception as error:
+            self.build(lambda: _close(held[0], self._closers), deadline, "closing the model")
+        except BaseException as error:
             if error is not self.raised:
-                raise  # a hang; of what its close() raises nothing is required
+                raise  # a hang, or Ctrl-C; of what its close() raises nothing is required
         self.build(held.clear, deadline, "dropping the model")
 
     def stream(
@@ -154,6 +157,8 @@ class Consumer(ABC):
 
 class SyncConsumer(Consumer):
     """Consumes a `Model`: streams that are used at the same time are so on different threads."""
+
+    _closers = ("close",)  # a model for both sides has an aclose() too: nobody would await it
 
     def __init__(self) -> None:
         super().__init__()
@@ -226,6 +231,8 @@ class SyncConsumer(Consumer):
 class AsyncConsumer(Consumer):
     """Consumes an `AsyncModel`: all streams on one event loop, each in a task of its own."""
 
+    _closers = ("aclose", "close")
+
     def __init__(self) -> None:
         super().__init__()
         self._loop = Loop()
@@ -269,9 +276,9 @@ class AsyncConsumer(Consumer):
         self._loop.close(patience)
 
 
-def _close(model: Any) -> Any:
-    """Call the model's `aclose()` or `close()`; a coroutine is for the caller to await."""
-    for name in ("aclose", "close"):
+def _close(model: Any, closers: tuple[str, ...]) -> Any:
+    """Call the first of these methods that the model has; a coroutine is left to be awaited."""
+    for name in closers:
         close = getattr(model, name, None)
         if callable(close):
             return close()

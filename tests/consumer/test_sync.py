@@ -6,6 +6,8 @@ import contextlib
 import itertools
 import threading
 import traceback
+import unittest.mock
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
@@ -390,6 +392,31 @@ class TestCancel(SyncTestCase):
 
         for model in Broken(), object(), Gives(list):
             self.assertFalse(self.stream(model).takes_token)
+
+
+class TestLetGo(SyncTestCase):
+    def test_a_model_for_both_sides_is_closed_on_its_own(self) -> None:
+        closed: list[str] = []
+
+        class Both:
+            def close(self) -> None:
+                closed.append("close")
+
+            async def aclose(self) -> None:
+                closed.append("aclose")
+
+        held: list[Any] = [Both()]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.consumer.let_go(held, PATIENCE)
+        self.assertEqual((held, closed), ([], ["close"]))
+
+    def test_what_its_close_raises_does_not_matter(self) -> None:
+        for error in ValueError(), SystemExit(), KeyboardInterrupt():
+            with self.subTest(type(error)):
+                held = [unittest.mock.Mock(spec=["close"], **{"close.side_effect": error})]
+                self.consumer.let_go(held, PATIENCE)
+                self.assertEqual(held, [])
 
 
 class TestBuild(SyncTestCase):
