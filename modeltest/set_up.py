@@ -42,7 +42,7 @@ def subject_of(case: Any) -> Subject:
             got = "one that does not fit" if name == "api_key" else repr(given[name])
             text = f"{type(case).__name__}.{name}: expected {expected}, got {got}"
             raise SetUpError(Secret(str(given["api_key"])).redact(text))
-    given["deadline"] = min(given["deadline"] * deadline_scale(), _HOUR)
+    given["deadline"] = min(given["deadline"] * deadline_scale(), HOUR)
     return Subject(
         new_model=hook(case, "new_model", "base_url", "client"),
         event=_event_of(case, given["wire"]),
@@ -143,10 +143,10 @@ def _are_names(value: object) -> bool:
 
 
 def _are_seconds(value: object) -> bool:
-    return isinstance(value, int | float) and 0 < value <= _HOUR
+    return isinstance(value, int | float) and 0 < value <= HOUR
 
 
-_HOUR = 3600
+HOUR = 3600
 """Seconds; a check that waited longer for what never comes would count as hanging itself."""
 _SECONDS = "seconds above 0, an hour at most"
 _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {

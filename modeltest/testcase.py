@@ -27,7 +27,7 @@ from modeltest.checks.failure import refused
 from modeltest.checks.secret import Secret
 from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
 from modeltest.contract import ConfigError, ModelError, Request
-from modeltest.set_up import SET_UP, problem_with, subject_of
+from modeltest.set_up import HOUR, SET_UP, problem_with, subject_of
 from modeltest.transports import Attempt, OwnTransport, RequestsTransport, Transport
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
@@ -76,6 +76,7 @@ class _ContractTestCase(unittest.TestCase):
     _declared: ClassVar[frozenset[str]]
     _problem: ClassVar[str | None]
     _attempts: ClassVar[list[Attempt]]
+    _secret: ClassVar[Secret]
 
     def __init_subclass__(cls, *, abstract: bool = False, **kwargs: Any) -> None:
         """Attach one test method a check.
@@ -166,8 +167,8 @@ class _ContractTestCase(unittest.TestCase):
     def _long_idle_timeout(self) -> Iterator[None]:
         """Let `new_model` see a longer `idle_timeout`: a busy machine's pauses are no silence."""
         given: Any = self.idle_timeout
-        if isinstance(given, int | float):
-            self.idle_timeout = given * _PATIENCE
+        if isinstance(given, int | float) and 0 < given <= HOUR:
+            self.idle_timeout = min(given * _PATIENCE, HOUR)
         try:
             yield
         finally:
@@ -181,6 +182,7 @@ class _ContractTestCase(unittest.TestCase):
             if not cls._attempts:
                 cls.addClassCleanup(cls._report_attempts)
             cls._attempts += outcome.attempts
+            cls._secret = Secret(self.api_key)  # the class may have a property there
 
     @classmethod
     def _report_attempts(cls) -> None:
@@ -190,7 +192,7 @@ class _ContractTestCase(unittest.TestCase):
             f"checks; expected none.\n{refused(attempts)}\n"
             f"{Evidence('fix', BY_NAME[_EGRESS].fix)}"
         )
-        raise AssertionError(Secret(cls.api_key).redact(text))
+        raise AssertionError(cls._secret.redact(text))
 
 
 class ModelContractTestCase(_ContractTestCase, abstract=True):
@@ -211,8 +213,8 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
         api_key: a recognisable secret to hand to the adapter.
         retries: extra requests the adapter may send before the first event.
         idle_timeout: seconds of silence after which the adapter gives up, if it does. Hand
-            `self.idle_timeout` to it: in all checks but faults/idle this is 60 times as long,
-            for the pauses of a busy machine are no silence of the provider's.
+            `self.idle_timeout` to it: in all checks but faults/idle this is 60 times as long
+            (an hour at most), for the pauses of a busy machine are no silence of the provider's.
         refused_tool_names: names the adapter refuses by a rule of its own.
         accepted_tool_names: names the adapter accepts by a rule of its own.
         expected_failures: check → reason; a check is named by its id or its test method, a

@@ -246,6 +246,17 @@ class TestIdleTimeout(unittest.TestCase):
         run(tests, "test_silence_is_an_error")
         self.assertEqual(set(seen), {0.1})
 
+    def test_one_that_is_long_already_is_an_hour_at_most(self) -> None:
+        seen: list[float] = []
+
+        def new_model(self: Any, base_url: str, client: Any) -> AcmeModel:
+            seen.append(self.idle_timeout)
+            return AcmeModel(base_url, client, self.api_key)
+
+        result = run(acme(new_model=new_model, idle_timeout=90), SET_UP, CLEAN)
+        self.assertTrue(result.wasSuccessful(), result.failures)
+        self.assertEqual(set(seen), {3600})
+
     def test_the_attribute_is_as_before(self) -> None:
         test = acme(idle_timeout=0.1)(CLEAN)
         test.run()
