@@ -234,10 +234,14 @@ def _quotes(error: BaseException, name: str) -> bool:
 def _try_accepted(trial: Trial, name: str, request: Request, unlike: Sequence[Any] = ()) -> Any:
     """Expect exactly one request, which says of the tools and the choice what was asked.
 
+    Args:
+        trial: the trial.
+        name: the case's.
+        request: what is streamed.
+        unlike: bodies that were sent for other choices; one that has to be made differs.
+
     Returns:
         Its body, parsed; None if it is no JSON, or no such request came.
-
-    A choice that has to be made must not be sent like another one: those of `unlike`.
     """
     body = None
     with trial.case(name, _whole_answer(trial)) as case:
@@ -268,11 +272,14 @@ def _expect_tools(sending: Sending, got: tuple[str, ...]) -> None:
 def _expect_names(sending: Sending, exchange: Exchange, body: Any) -> None:
     """Expect each name somewhere in a request whose shape is not known."""
     for name in _needed(sending.request):
-        # As a word of a longer text too: tools may be told in the prompt.
-        word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
-        told = body is not None and any(map(word.search, texts_in(body)))
-        if not told and not _is_in(name, exchange.body, body):
+        if not _is_told(name, body) and not _is_in(name, exchange.body, body):
             raise Failure(f"expected {name!a} in the request; it is not there.", sending.evidence)
+
+
+def _is_told(what: str, body: Any) -> bool:
+    """Tell whether a text of a request has `what` in it, as a word: prompts may tell of tools."""
+    word = re.compile(rf"(?<![\w-]){re.escape(what)}(?![\w-])")
+    return body is not None and any(map(word.search, texts_in(body)))
 
 
 def _expect_definitions(trial: Trial) -> None:
@@ -285,8 +292,8 @@ def _expect_definitions(trial: Trial) -> None:
         body = parsed(sending.expect_one().body)
         if body is None:
             return  # no JSON: what it says in another notation cannot be told
-        texts = set(texts_in(body))
-        missing = [w for w in (tool.description, *tool.parameters["properties"]) if w not in texts]
+        wanted = (tool.description, *tool.parameters["properties"])
+        missing = [what for what in wanted if not _is_told(what, body)]
         if missing:
             raise Failure(
                 f"expected {' and '.join(map(repr, missing))} of the tool {tool.name!r} in the "

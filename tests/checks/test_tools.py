@@ -78,7 +78,7 @@ class TellsThePrompt(AcmeModel):
 
     def stream(self, request):
         tools = "".join(f"<{t.name}>{t.description}, place</{t.name}>" for t in request.tools)
-        payload = {"prompt": [tools, *(tool.description for tool in request.tools), "place"]}
+        payload = {"prompt": f"You have these tools: {tools}"}
         with self._session.post(self._url, json=payload, stream=True) as response:
             yield TextDelta(response.text)
 
