@@ -39,7 +39,9 @@ class Secret:
         plain |= {json.dumps(value)[1:-1], ascii(value)[1:-1], repr(value.encode())[2:-1]}
         encoded = {_in_base64(value.encode(), before) for before in range(3)}
         urlsafe = {text.replace("+", "-").replace("/", "_") for text in encoded}
-        return tuple(sorted({*plain, repr(value)[1:-1], *encoded, *urlsafe}, key=len, reverse=True))
+        found = {*plain, repr(value)[1:-1], *encoded, *urlsafe}
+        long = (spelling for spelling in found if len(spelling) >= SHORTEST)
+        return tuple(sorted(long, key=len, reverse=True))
 
     def is_in(self, text: str | bytes) -> bool:
         """Return whether `text` holds the secret, in whichever spelling and case of letters."""

@@ -41,6 +41,9 @@ class TestSpellings(unittest.TestCase):
     def test_a_short_one_is_recognised_nowhere(self) -> None:
         self.assertFalse(Secret("x").is_in("text"))
         self.assertEqual(Secret("x").redact("text"), "text")
+        for blank in " " * 8, "a      b":
+            self.assertFalse(Secret(blank).is_in("a b, and a text"))
+            self.assertEqual(Secret(blank).redact("a b"), "a b")
 
     def test_its_repr_does_not_tell_it(self) -> None:
         self.assertEqual(repr(Secret(KEY)), f"<Secret of {len(KEY)} characters>")
