@@ -12,7 +12,7 @@ from modeltest.checks.check import Level, check
 from modeltest.checks.failure import Evidence, Failure, Skip, count, refused
 from modeltest.checks.faults import nobody_listens
 from modeltest.checks.refusal import expect_refusal
-from modeltest.checks.said import chain_of, in_one_line, repr_of, text_of
+from modeltest.checks.said import chain_of, in_one_line, notes_of, repr_of, text_of
 from modeltest.checks.scripts import ended_cleanly, flowing, sent, without_last_chunk
 from modeltest.checks.secret import Secret
 from modeltest.checks.trial import Trial
@@ -189,7 +189,7 @@ def _expect_kept(error: BaseException | None, secret: Secret) -> None:
     """Expect that neither the error nor what it is chained to says the secret."""
     for link in chain_of(error):
         whose = "the error" if link is error else f"a cause of it ({type(link).__name__})"
-        notes = " ".join(map(str, getattr(link, "__notes__", ())))
-        for what, said in (("text", text_of(link)), ("repr", repr_of(link)), ("notes", notes)):
+        texts = ("text", text_of(link)), ("repr", repr_of(link)), ("notes", notes_of(link))
+        for what, said in texts:
             if secret.is_in(said):
                 raise Failure(f"{whose} reveals the key in its {what}: {in_one_line(said, 500)}")

@@ -40,15 +40,19 @@ def shown(error: BaseException) -> str:
 
 def all_said(error: BaseException) -> str:
     """Return an error's text, its notes, and what it carries in public attributes."""
-    notes = [str(note) for note in _attribute(error, "__notes__") or ()]
-    return " ".join([text_of(error), *notes, carried_by(error)])
+    return " ".join([text_of(error), notes_of(error), carried_by(error)])
+
+
+def notes_of(error: BaseException) -> str:
+    """Return the notes that were added to an error, as a traceback prints them."""
+    return _guarded(lambda: " ".join(map(str, getattr(error, "__notes__", ()))), "notes")
 
 
 def carried_by(error: BaseException) -> str:
     """Return the public attributes of an error, and what those that are objects hold, as text."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of attributes that are deprecated: nobody uses them here
-        return " ".join(_carried(error, _DEPTH, set()))
+        return " ".join(_carried(error, _DEPTH, {}))
 
 
 def chain_of(error: BaseException | None) -> list[BaseException]:
@@ -66,11 +70,11 @@ def chain_of(error: BaseException | None) -> list[BaseException]:
     return links
 
 
-def _carried(value: Any, depth: int, seen: set[int]) -> Iterator[str]:
+def _carried(value: Any, depth: int, seen: dict[int, Any]) -> Iterator[str]:
     """Yield what the public attributes, or the items, of a value say."""
     if depth < 0 or id(value) in seen:
         return
-    seen.add(id(value))
+    seen[id(value)] = value  # held, or what a property makes next could have the same number
     for held in _held(value):
         if not callable(held):
             yield repr_of(held)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -111,7 +112,7 @@ def parsed(body: bytes) -> Any:
     """Return the JSON value of a request's body; None if it is no JSON."""
     try:
         return json.loads(gzip.decompress(body) if body.startswith(_GZIP) else body)
-    except (ValueError, RecursionError, OSError, EOFError):
+    except (ValueError, RecursionError, OSError, EOFError, zlib.error):
         return None
 
 

@@ -9,10 +9,13 @@ import threading
 import unittest
 import warnings
 from dataclasses import replace
+from typing import Any
 from unittest import mock
 
 from modeltest.checks import ALL, BY_NAME, Check, Outcome, Status, Subject, run
-from modeltest.checks.said import carried_by
+from modeltest.checks.said import carried_by, notes_of
+from modeltest.contract import ModelError
+from modeltest.demo.acme import AcmeModel
 from tests.benchmarks.subjects import openai_chat
 from tests.mutants import (
     arriving,
@@ -379,6 +382,30 @@ class TestWhatAnErrorCarries(unittest.TestCase):
         said = carried_by(Slotted())
         for word in ("server_error", "the server is on fire", "overloaded"):
             self.assertIn(word, said)
+
+    def test_notes(self) -> None:
+        error = ValueError("broken")
+        self.assertEqual(notes_of(error), "")
+        error.add_note("by the provider")
+        self.assertEqual(notes_of(error), "by the provider")
+        error.__notes__ = 7  # type: ignore[assignment]
+        self.assertEqual(notes_of(error), "<its notes raised TypeError>")
+
+    def test_one_whose_args_raise_is_no_fault_of_the_kit(self) -> None:
+        class Own(ModelError):
+            @property
+            def args(self) -> Any:
+                raise KeyError
+
+        class Raises(AcmeModel):
+            def stream(self, request: Any) -> Any:
+                try:
+                    yield from super().stream(request)
+                except ModelError as error:
+                    raise Own(str(error)) from error
+
+        given = Subject(new_model=lambda *of: Raises(*of, "key"), event=parrot.event)
+        self.assertNotIn("KeyError", run(BY_NAME["faults/status"], given).text)
 
 
 class TestEventsThatSayNothing(unittest.TestCase):
