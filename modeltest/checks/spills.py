@@ -31,11 +31,16 @@ class Spills:
     def __init__(self) -> None:
         self.found: list[str] = []
         self.expected = False
+        self._known = set(threading.enumerate())
 
     def unraisable(self, args: Any) -> None:
         """Note an exception that could not be raised, as from a generator's `finally`."""
         where = args.err_msg or f"in {getattr(args.object, '__qualname__', args.object)!r}"
         self.found.append(f"unraisable exception {where}: {_shown(args)}")
+
+    def may_be_of_adapter(self, thread: threading.Thread | None) -> bool:
+        """Tell whether a thread is neither the kit's nor was there before."""
+        return thread is None or not (thread in self._known or is_kit_thread(thread))
 
     def ended_thread(self, args: Any) -> None:
         """Note an exception that nobody caught and that ended a thread."""
@@ -45,24 +50,48 @@ class Spills:
 
 @contextmanager
 def caught_spills() -> Iterator[Spills]:
-    """Collect what is spilled inside the block, instead of printing it."""
+    """Collect what is spilled inside the block, instead of printing it.
+
+    The hooks belong to the whole process: of blocks that overlap, in one thread or several, the
+    newest collects, and the last to end gives the hooks back.
+    """
+    global _hooks  # noqa: PLW0603 - so are the hooks
     spills = Spills()
-    hooks = sys.unraisablehook, threading.excepthook
-    known = set(threading.enumerate())
-
-    def excepthook(args: Any) -> None:
-        if args.thread in known or (args.thread is not None and is_kit_thread(args.thread)):
-            hooks[1](args)  # none of the adapter's
-        else:
-            spills.ended_thread(args)
-
-    sys.unraisablehook, threading.excepthook = spills.unraisable, excepthook
+    with _lock:
+        if not _collecting:
+            _hooks = sys.unraisablehook, threading.excepthook
+            sys.unraisablehook, threading.excepthook = _unraisable, _ended_thread
+        _collecting.append(spills)
     try:
         yield spills
     finally:
         if spills.expected:
             _collect()
-        sys.unraisablehook, threading.excepthook = hooks
+        with _lock:
+            _collecting.remove(spills)
+            if not _collecting:
+                sys.unraisablehook, threading.excepthook = _hooks
+
+
+_lock = threading.Lock()
+_collecting: list[Spills] = []
+_hooks = (sys.unraisablehook, threading.excepthook)
+
+
+def _unraisable(args: Any) -> None:
+    # Without the lock: a finalizer may run anywhere, also where it is held.
+    for spills in _collecting[-1:]:
+        spills.unraisable(args)
+        return
+    _hooks[0](args)
+
+
+def _ended_thread(args: Any) -> None:
+    for spills in _collecting[-1:]:
+        if spills.may_be_of_adapter(args.thread):
+            spills.ended_thread(args)
+            return
+    _hooks[1](args)
 
 
 def _collect() -> None:

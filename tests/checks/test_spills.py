@@ -86,6 +86,17 @@ class TestCaughtSpills(unittest.TestCase):
             raise ValueError
         self.assertEqual((sys.unraisablehook, threading.excepthook), before)
 
+    def test_blocks_that_overlap_give_them_back_in_any_order(self) -> None:
+        before = sys.unraisablehook, threading.excepthook
+        first, second = caught_spills(), caught_spills()
+        first.__enter__()
+        inside = sys.unraisablehook, threading.excepthook
+        second.__enter__()
+        first.__exit__(None, None, None)
+        self.assertEqual((sys.unraisablehook, threading.excepthook), inside)
+        second.__exit__(None, None, None)
+        self.assertEqual((sys.unraisablehook, threading.excepthook), before)
+
 
 class TestTexts(unittest.TestCase):
     """What the interpreter may hand to its hooks, in shapes that are hard to bring about."""
