@@ -545,8 +545,9 @@ ISOLATION = {
         "The request is compared with a copy that was made before. It has a system message, a "
         "call, its result and a tool in it.",
         server=told(ended_cleanly(TWO)),
-        consumer="streams the request",
-        fault="its messages or its tools are no longer what they were",
+        consumer="streams the request; then two others, one after the other and side by side",
+        fault="its messages or its tools are no longer what they were; or what one of the two said "
+        "is sent for the other",
     ),
 }
 

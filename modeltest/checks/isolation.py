@@ -144,10 +144,10 @@ def model_is_usable_after_failure(trial: Trial) -> None:
     fix="build the payload from new lists and dicts; never append to or edit the request",
 )
 def request_is_not_changed(trial: Trial) -> None:
-    """Streaming leaves the request, its messages and its tools as they were.
+    """Streaming leaves the request as it was, and sends nothing of another one.
 
     The caller keeps its history and sends it again. An adapter that edits it in place corrupts
-    every later turn.
+    every later turn; one that keeps a payload on the model tells one user what another said.
     """
     for name, original in {"": trial.subject.request, "with tools and calls": _RICH}.items():
         request = copy.deepcopy(original)
