@@ -456,7 +456,11 @@ FAULTS = {
     "faults/redirect": Snippet(
         "The Location is at another origin, which looks for the key in what it is sent.",
         played(redirect(307, "http://127.0.0.1:9999/elsewhere")),
-        tuple(f"HTTP {status}" for status in (301, 302, 303, 308)),
+        (
+            *(f"HTTP {status}" for status in (301, 302, 303, 308)),
+            "a Location without a scheme, which begins with two slashes",
+            "a redirect to the provider itself first",
+        ),
     ),
     "faults/egress": course(
         "Every connection is watched, whoever opens it. What goes elsewhere is refused.",
