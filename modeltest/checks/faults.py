@@ -25,10 +25,15 @@ from modeltest.checks.scripts import (
     silent_after,
 )
 from modeltest.checks.trial import Trial
-from modeltest.checks.turns import answer, bodies_or_none, bodies_or_skip, wire_shown
+from modeltest.checks.turns import (
+    answer,
+    bodies_or_none,
+    bodies_or_skip,
+    ordinary_answer,
+    wire_shown,
+)
 from modeltest.clock import now
 from modeltest.consumer import Log
-from modeltest.contract import Finish, FinishReason, TextDelta
 from modeltest.wire import Body, ErrorResponse
 
 _STATUSES = (400, 401, 403, 404, 408, 413, 422, 429, 500, 503, 529)
@@ -319,13 +324,8 @@ def _try_hint(trial: Trial, name: str, value: str, due: Callable[[float], float]
 
 
 def _another_answer(trial: Trial, *before: Step) -> Response:
-    """Return a whole answer with other words; without a wire, one that is cut."""
-    wire = trial.subject.wire
-    if wire is None:
-        return replace(ended_cleanly(sent(trial, range(1000, 1002))), before=before)
-    words = TextDelta("Another "), TextDelta("answer")
-    whole = answer(trial, wire.spell(*words, Finish(FinishReason.STOP)))
-    return replace(whole, before=before)
+    """Return an answer with other words than the first one's."""
+    return replace(ordinary_answer(trial, "Another ", "answer", first=1000), before=before)
 
 
 def _failing_bodies(trial: Trial) -> tuple[Body, ...]:

@@ -12,7 +12,6 @@ from modeltest.checks.check import Level, Need, check
 from modeltest.checks.failure import Evidence, Failure, Skip, count
 from modeltest.checks.refusal import names_of
 from modeltest.checks.said import carried_by, shown, text_of
-from modeltest.checks.scripts import ended_cleanly, sent
 from modeltest.checks.sending import Sending, members, parsed, send, texts_in
 from modeltest.checks.tool_cases import (
     CALLED,
@@ -27,8 +26,8 @@ from modeltest.checks.tool_cases import (
     with_history,
 )
 from modeltest.checks.trial import Trial
-from modeltest.checks.turns import answer
-from modeltest.contract import Finish, FinishReason, Request, TextDelta
+from modeltest.checks.turns import ordinary_answer
+from modeltest.contract import Request
 from modeltest.wire import WireFormat
 
 LOOK_BEFORE_SENDING = (
@@ -153,7 +152,7 @@ def names_in_history_are_legal(trial: Trial) -> None:
     rule = rule_of(trial.subject)
     if any(map(rule.accepts, CALLED)):
         raise Skip(f"{trial.subject.wire.name} has no rule for the characters of a tool's name")
-    with trial.case("", _whole_answer(trial)) as case:
+    with trial.case("", _answer(trial)) as case:
         sending = send(trial, case, with_history())
         if not sending.bodies:
             _expect_config_error(trial, sending)
@@ -161,12 +160,9 @@ def names_in_history_are_legal(trial: Trial) -> None:
             _expect_legal_calls(trial, sending, data)
 
 
-def _whole_answer(trial: Trial) -> Response:
+def _answer(trial: Trial) -> Response:
     """Return an answer that gives no adapter a reason to ask again."""
-    wire = trial.subject.wire
-    if wire is None:
-        return ended_cleanly(sent(trial, range(2)))
-    return answer(trial, wire.spell(TextDelta("Sunny."), Finish(FinishReason.STOP)))
+    return ordinary_answer(trial, "Sunny.")
 
 
 # Refused
@@ -184,7 +180,7 @@ def _try_refused(
     trial: Trial, name: str, request: Request, quoted: str = "", fix: str = ""
 ) -> None:
     """Expect an error of the configuration and no request, and what is `quoted` in its text."""
-    with trial.case(name, _whole_answer(trial)) as case:
+    with trial.case(name, _answer(trial)) as case:
         sending = send(trial, case, request)
         error = _expect_config_error(trial, sending, fix)
         if not _quotes(error, quoted):
@@ -244,7 +240,7 @@ def _try_accepted(trial: Trial, name: str, request: Request, unlike: Sequence[An
         Its body, parsed; None if it is no JSON, or no such request came.
     """
     body = None
-    with trial.case(name, _whole_answer(trial)) as case:
+    with trial.case(name, _answer(trial)) as case:
         sending = send(trial, case, request)
         exchange = sending.expect_one()
         wire, body = trial.subject.wire, parsed(exchange.body)
@@ -287,7 +283,7 @@ def _expect_definitions(trial: Trial) -> None:
     request = request_for(WEATHER)
     (tool,) = request.tools
     name = "a tool's description and parameters"
-    with trial.case(name, _whole_answer(trial), level=Level.SHOULD) as case:
+    with trial.case(name, _answer(trial), level=Level.SHOULD) as case:
         sending = send(trial, case, request)
         body = parsed(sending.expect_one().body)
         if body is None:

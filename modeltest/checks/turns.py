@@ -11,14 +11,17 @@ from modeltest.checks.case import Case, ending
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.refusal import expect_refusal
 from modeltest.checks.said import shown
+from modeltest.checks.scripts import ended_cleanly, sent
 from modeltest.checks.trial import Trial
 from modeltest.consumer import Log
 from modeltest.contract import (
     Assembler,
     Event,
     Finish,
+    FinishReason,
     ProtocolError,
     ReasoningDelta,
+    TextDelta,
     ToolCallDelta,
     Usage,
 )
@@ -78,6 +81,20 @@ def sends(body: Body) -> tuple[Send, ...]:
 def answer(trial: Trial, body: Body, *ending_steps: Step) -> Response:
     """Return the response that sends `body`, one event a write, and then plays more steps."""
     return Response((*sends(body), *ending_steps), content_type=trial.subject.wire.content_type)
+
+
+def ordinary_answer(trial: Trial, *texts: str, first: int = 0) -> Response:
+    """Return a whole answer of these texts; without a wire one that is cut, after two events.
+
+    Args:
+        trial: says what the provider's answers look like.
+        texts: what it says, where there is a wire.
+        first: number of the first event, where there is none.
+    """
+    wire = trial.subject.wire
+    if wire is None:
+        return ended_cleanly(sent(trial, range(first, first + 2)))
+    return answer(trial, wire.spell(*map(TextDelta, texts), Finish(FinishReason.STOP)))
 
 
 def expect_meaning(case: Case, body: Body, log: Log) -> None:
