@@ -257,6 +257,12 @@ class TestIdleTimeout(unittest.TestCase):
         self.assertTrue(result.wasSuccessful(), result.failures)
         self.assertEqual(set(seen), {3600})
 
+    def test_it_may_be_a_property(self) -> None:
+        for given in None, 0.5:
+            with self.subTest(given):
+                tests = acme(idle_timeout=property(lambda _, given=given: given))
+                self.assertTrue(run(tests, SET_UP, CLEAN).wasSuccessful())
+
     def test_the_attribute_is_as_before(self) -> None:
         test = acme(idle_timeout=0.1)(CLEAN)
         test.run()
