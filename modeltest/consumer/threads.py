@@ -27,7 +27,8 @@ def is_adapter_thread(thread: threading.Thread) -> bool:
 
 def adapter_threads() -> tuple[threading.Thread, ...]:
     """Return the live threads that were started while an adapter was tested, not by the kit."""
-    return tuple(thread for thread in _theirs if thread.is_alive())
+    with _lock:
+        return tuple(thread for thread in _theirs if thread.is_alive())
 
 
 def other_threads() -> set[threading.Thread]:
@@ -113,7 +114,7 @@ def threads_as_daemons() -> Iterator[None]:
                 _forget_executors()
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # a finalizer may start a thread where it is held
 _blocks = 0
 _start = threading.Thread.start
 _started: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
@@ -124,8 +125,9 @@ _theirs: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 def _start_as_daemon(thread: threading.Thread) -> None:
     if thread.ident is None:  # else it was started before, which start() complains about
         thread.daemon = True
-        _started.add(thread)
-        _theirs.add(thread)
+        with _lock:  # a set that grows cannot be gone through
+            _started.add(thread)
+            _theirs.add(thread)
     _start(thread)
 
 
