@@ -5,6 +5,7 @@ An error is the adapter's own object: any look at it runs the adapter's code, wh
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -12,6 +13,10 @@ from typing import Any
 
 _DEPTH, _ITEMS = 3, 50
 """How deep the objects that an error carries are looked into, and how many items of a list."""
+
+_filters = threading.Lock()
+"""The process's warning filters: of two threads that keep them and give them back, the second would
+give back the first one's."""
 
 _PLAIN = (str, bytes, bytearray, int, float, complex, type(None), type)
 
@@ -50,7 +55,7 @@ def notes_of(error: BaseException) -> str:
 
 def carried_by(error: BaseException) -> str:
     """Return the public attributes of an error, and what those that are objects hold, as text."""
-    with warnings.catch_warnings():
+    with _filters, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of attributes that are deprecated: nobody uses them here
         return " ".join(_carried(error, _DEPTH, {}))
 
