@@ -12,6 +12,7 @@ _SHOWN = 600
 """Bytes of a request's body that are shown."""
 
 _CREDENTIAL = re.compile(r"auth|key|token|secret|cookie|credential|signature|passw", re.IGNORECASE)
+_USER = re.compile(r"//[^/@?#]*@")
 _PARAMETER = re.compile(r"([?&;])([^=&;#]*)=([^&;#]*)")
 
 
@@ -22,10 +23,11 @@ def is_credential(name: str) -> bool:
 
 def shown_target(target: str) -> str:
     """Return a request's target, its query included, without credentials."""
-    return _PARAMETER.sub(
+    shown = _PARAMETER.sub(
         lambda found: f"{found[1]}{found[2]}={REDACTED if is_credential(found[2]) else found[3]}",
         target,
     )
+    return _USER.sub(f"//{REDACTED}@", shown)
 
 
 def shown_headers(headers: Iterable[tuple[str, str]]) -> list[str]:

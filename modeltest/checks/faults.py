@@ -14,7 +14,7 @@ from modeltest.backend import Close, Pause, Progress, Reset, Response, SendHead,
 from modeltest.checks.answers import answered, error_answer, html_page, json_answer
 from modeltest.checks.case import Case, ending
 from modeltest.checks.check import Need, check
-from modeltest.checks.failure import Failure, count, size
+from modeltest.checks.failure import Evidence, Failure, count, size
 from modeltest.checks.refusal import expect_error, expect_refused, expect_said
 from modeltest.checks.said import repr_of, text_of
 from modeltest.checks.scripts import (
@@ -33,7 +33,7 @@ from modeltest.checks.turns import (
     wire_shown,
 )
 from modeltest.clock import now
-from modeltest.consumer import Log
+from modeltest.consumer import Hang, Log
 from modeltest.wire import Body, ErrorResponse
 
 _STATUSES = (400, 401, 403, 404, 408, 413, 422, 429, 500, 503, 529)
@@ -261,13 +261,15 @@ def _try_refusal(trial: Trial, name: str, refusal: ErrorResponse) -> None:
     with trial.case(name, answered(refusal)) as case:
         log = case.read()
         error = expect_error(case, log, f"HTTP {refusal.status}")
+        # First: to look at an error may read its response to the end. And an adapter that
+        # releases none is not waited for each time.
+        if not trial.broken:
+            case.expect_released("the turn failed")
         expect_said(error, refusal.words, "what the provider said")
         _expect_status(error, refusal)
         _expect_bounded(error)
         final = 400 <= refusal.status < 500 and refusal.status not in _MAY_PASS
         _expect_requests(case, 1 if final else 1 + trial.subject.retries)
-        if not trial.broken:  # an adapter that releases none is not waited for each time
-            case.expect_released("the turn failed")
 
 
 def _expect_status(error: BaseException, refusal: ErrorResponse) -> None:
@@ -310,7 +312,15 @@ def _try_hint(trial: Trial, name: str, value: str, due: Callable[[float], float]
     """
     refusal = answered(error_answer(trial, 429), ("Retry-After", value))
     with trial.case(name, refusal, _another_answer(trial)) as case:
-        log = case.read(patience=_HINT)
+        try:
+            log = case.read(patience=_HINT)
+        except Hang as hang:
+            raise Failure(
+                f"refused with Retry-After: {value}, the adapter is still waiting; expected an "
+                "error at once where the wait is longer than a user's patience.",
+                (Evidence("stack", "\n".join(hang.frames)),),
+                hung=True,
+            ) from None
         first, *others = [exchange.received for exchange in case.backend.exchanges] or [0.0]
         early = [at for at in others if at < due(first) - _EARLY]
         if early:

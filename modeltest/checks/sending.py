@@ -83,7 +83,7 @@ class Sending:
             raise Failure(
                 f"sent in {count(self.number, 'request')}; expected exactly one.", self.evidence
             )
-        if self.caught or self.attempts:
+        if self.strays or self.attempts:
             raise Failure(
                 f"sent elsewhere; expected one request to base_url; {got}.",
                 self.evidence,

@@ -16,6 +16,10 @@ HI = Request(messages=(user("hi"),))
 """The request streamed unless the author gives another."""
 
 
+_MOST = 8
+"""Retries whose back-off is waited for: a minute or two in all."""
+
+
 class SetUpError(Exception):
     """The test case gives something that the kit cannot use; the text says what to change."""
 
@@ -68,8 +72,8 @@ class Subject:
 
     @property
     def back_off(self) -> float:
-        """Seconds that its retries may wait in all: half a second, and each time twice as long."""
-        return 0.5 * (2.0**self.retries - 1)
+        """Seconds that its retries may wait in all: half a second, doubled each time."""
+        return 0.5 * (2.0 ** min(self.retries, _MOST) - 1)
 
     @property
     def secret(self) -> Secret:

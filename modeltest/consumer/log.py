@@ -45,7 +45,7 @@ class Faults:
         self._count += 1
         self.full |= self._count >= _NOTED
 
-    _count: int = 0
+    _count: int = field(default=0, init=False, repr=False)
 
 
 _NOTED = 10

@@ -65,7 +65,7 @@ SAYS = {
     failing.ReadsSecondsAlone: r"a date: .* Retry-After: \w{3}, .* GMT was sent again 0\.\d s later",
     failing.WaitsHalfAsLong: r"1 second: .* was sent again 0\.\d s later; expected 1\.0 s or more",
     failing.ComesEarlyAfterLongHints: r"an hour: .* Retry-After: 3600 was sent again 0\.\d s later",
-    failing.SleepsAnHour: r"an hour: next\(\) did not return within .*\n(.*\n)*.* in sleep: ",
+    failing.SleepsAnHour: r"an hour: refused with Retry-After: 3600, .*still waiting.*\n(.*\n)*.* in sleep: ",
     failing.BeginsAgain: "broke after the consumer had 2 events, and was begun again: it got 'word0 ",
     failing.TakesPagesForAnswers: "a page: a page, with status 200, was taken for a finished answer",
     failing.TakesJSONForAnAnswer: "an error as JSON, with status 200, was taken for a finished answer",
