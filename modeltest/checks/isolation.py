@@ -167,8 +167,9 @@ _WORDS = ("apricot-7031", "zucchini-9142")
 
 def _try_two_requests(trial: Trial) -> None:
     """Expect of two requests of one model, the first with tools, that each says its own words."""
-    first, second = (replace(_RICH, messages=(user(f"Say {word}."),)) for word in _WORDS)
-    requests = (first, Request(second.messages))
+    first, second = ((user(f"Say {word}."),) for word in _WORDS)
+    # A copy: an adapter may edit it.
+    requests = (replace(copy.deepcopy(_RICH), messages=first), Request(second))
     whole = ended_cleanly(sent(trial, range(2)))
     with trial.case("two requests, one after the other", whole) as case:
         for request in requests:

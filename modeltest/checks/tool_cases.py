@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -37,7 +38,9 @@ def rule_of(subject: Subject) -> ToolNameRule:
 
 def request_for(*names: str, choice: ToolChoice | None = None) -> Request:
     """Return a request that declares tools of these names."""
-    tools = tuple(Tool(name, f"Tool number {n}.", _PLACE) for n, name in enumerate(names, 1))
+    tools = tuple(
+        Tool(name, f"Tool number {n}.", copy.deepcopy(_PLACE)) for n, name in enumerate(names, 1)
+    )
     return Request((user("What is the weather in Oslo?"),), tools, choice)
 
 

@@ -10,8 +10,8 @@ from modeltest.consumer.given import NoEvent, as_event, weight
 from modeltest.consumer.stacks import Spot, raised_at, shown
 from modeltest.contract import Event, ReasoningDelta, TextDelta
 
-_LIMIT = 100_000_000
-"""Bytes that the events of a stream may hold, roughly; no check sends a fiftieth of it."""
+_LIMIT = 50_000_000
+"""Bytes that the events of a stream may hold, roughly; no check sends a twentieth of it."""
 
 
 class Endless(Exception):  # noqa: N818 - a verdict about the adapter
