@@ -38,7 +38,18 @@ class HasItsKeyInTheBody(FollowsRedirects):
         return {**super().payload(request), "key": KEY}
 
 
-class AddsItsKeyAgain(Parrot):
+class KnowsWhereTo(Parrot):
+    """Correct: its errors say where a redirect leads, for those who follow by hand."""
+
+    def check(self, raw: Raw) -> None:
+        try:
+            super().check(raw)
+        except APIError as error:
+            error.location = raw.headers.get("Location")  # type: ignore[attr-defined]
+            raise
+
+
+class AddsItsKeyAgain(KnowsWhereTo):
     """Follows by hand, with its key in each URL that it asks."""
 
     def __init__(self, base_url: str, session: requests.Session) -> None:
@@ -59,15 +70,8 @@ class AddsItsKeyAgain(Parrot):
         except ModelError:
             raise ModelError("no answer") from None
 
-    def check(self, raw: Raw) -> None:
-        try:
-            super().check(raw)
-        except APIError as error:
-            error.location = raw.headers.get("Location")  # type: ignore[attr-defined]
-            raise
 
-
-class TakesSlashesForAPath(Parrot):
+class TakesSlashesForAPath(KnowsWhereTo):
     """A location that begins with a slash is at the same origin; "//" does."""
 
     def ask(self, request: Request) -> requests.Response:
@@ -81,13 +85,6 @@ class TakesSlashesForAPath(Parrot):
             return self.session.post(
                 url, json=self.payload(request), headers=self.headers, stream=True
             )
-
-    def check(self, raw: Raw) -> None:
-        try:
-            super().check(raw)
-        except APIError as error:
-            error.location = raw.headers.get("Location")  # type: ignore[attr-defined]
-            raise
 
 
 class TakesRedirectsForAnswers(Parrot):

@@ -111,7 +111,7 @@ GREEN: tuple[tuple[str, ...], ...] = (
     ("ForksAndExits", "RunsCommand", "Collects", "StartsThreads", "LeavesRawThread", "FakesClass"),
     ("GivesSubclasses", "GivesStrSubclass", "WithWire", "RaisesFrozen", "StartsManyThreads"),
 )
-MEGABYTES = 1000
+MEGABYTES = 700
 """More than a run of a few endless streams holds: each of them could fill gigabytes."""
 
 
