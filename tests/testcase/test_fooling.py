@@ -111,7 +111,7 @@ GREEN: tuple[tuple[str, ...], ...] = (
     ("ForksAndExits", "RunsCommand", "Collects", "StartsThreads", "LeavesRawThread", "FakesClass"),
     ("GivesSubclasses", "GivesStrSubclass", "WithWire", "RaisesFrozen", "StartsManyThreads"),
 )
-MEGABYTES = 700
+MEGABYTES = 300
 """More than a run of a few endless streams holds: each of them could fill gigabytes."""
 
 
@@ -120,7 +120,7 @@ class Ran(NamedTuple):
 
     tests: list[tuple[str, str, str]]
     changed: list[str]
-    megabytes: int
+    megabytes: int | None
 
 
 def ran(names: tuple[str, ...]) -> dict[str, Ran]:
@@ -179,7 +179,10 @@ class TestFooling(unittest.TestCase):
                 self.assertEqual(found.changed, [])
 
     def test_memory_is_bounded(self) -> None:
-        self.assertLess(self.ran["AsyncEndless"].megabytes, MEGABYTES)
+        megabytes = self.ran["AsyncEndless"].megabytes
+        if megabytes is None:
+            self.skipTest("only /proc says how much memory a process held at most")
+        self.assertLess(megabytes, MEGABYTES)
 
 
 class TestInterrupting(unittest.TestCase):
