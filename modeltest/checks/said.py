@@ -1,6 +1,7 @@
 """What an error says: in its text, in what it carries, and in what it was raised from.
 
-An error is the adapter's own object: any look at it runs the adapter's code, which may raise.
+An error is the adapter's own object: any look at it runs the adapter's code, which may raise, or
+read on from a response that never ends.
 """
 
 from __future__ import annotations
@@ -10,6 +11,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
+
+from modeltest.consumer import Hang, call_within
+
+_PATIENCE = 5.0
+"""Seconds that a look may take; it takes microseconds."""
 
 _DEPTH, _ITEMS = 3, 50
 """How deep the objects that an error carries are looked into, and how many items of a list."""
@@ -57,7 +63,7 @@ def carried_by(error: BaseException) -> str:
     """Return the public attributes of an error, and what those that are objects hold, as text."""
     with _filters, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of attributes that are deprecated: nobody uses them here
-        return " ".join(_carried(error, _DEPTH, {}))
+        return _looked("attributes", lambda: " ".join(_carried(error, _DEPTH, {})))
 
 
 def chain_of(error: BaseException | None) -> list[BaseException]:
@@ -107,8 +113,12 @@ def _attribute(value: Any, name: str) -> Any:
 
 def _guarded(make: Callable[[], str], what: str) -> str:
     try:
-        return make()
-    except KeyboardInterrupt:
+        return _looked(what, make)
+    except (KeyboardInterrupt, Hang):
         raise
     except BaseException as second:
         return f"<its {what} raised {type(second).__name__}>"
+
+
+def _looked(what: str, look: Callable[[], str]) -> str:
+    return call_within(_PATIENCE, f"an error's {what}", look)

@@ -1,5 +1,6 @@
 """Drives an adapter as its user would; sync and async behind one face."""
 
+from modeltest.consumer.bounded import call_within
 from modeltest.consumer.consumers import AsyncConsumer, Consumer, SyncConsumer
 from modeltest.consumer.given import shown
 from modeltest.consumer.hand import ConsumerError
@@ -27,6 +28,7 @@ __all__ = [
     "Stream",
     "SyncConsumer",
     "adapter_threads",
+    "call_within",
     "is_adapter_thread",
     "is_kit_thread",
     "other_threads",

@@ -89,8 +89,7 @@ class AsyncStream(Stream):
         self._loop.call(self._take_job, (pending, verb, args))
 
     def _frames(self) -> list[str]:
-        coroutine = None if self._owner is None else self._owner.get_coro()
-        return self._loop.frames(coroutine, self._hand.stream)
+        return self._loop.frames(None if self._owner is None else self._owner.get_coro())
 
     # What follows runs on the loop.
 

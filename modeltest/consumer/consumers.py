@@ -18,7 +18,7 @@ from modeltest.consumer.stacks import stack
 from modeltest.consumer.stream import Stream
 from modeltest.consumer.sync import SyncHand, SyncStream
 from modeltest.consumer.threads import unwind
-from modeltest.consumer.worker import Worker
+from modeltest.consumer.worker import Worker, outcome
 from modeltest.contract import CancelToken, Request
 
 _MAKING = "new_model()"
@@ -180,7 +180,7 @@ class SyncConsumer(Consumer):
         pending = Pending(operation, lambda: stack(worker.thread))
 
         def build() -> None:
-            error = _make(make, made)
+            error = outcome(make, made)
             leave_copy()
             self._idle.append(worker)
             pending.finish(error)
@@ -282,15 +282,6 @@ def _close(model: Any, closers: tuple[str, ...]) -> Any:
         close = getattr(model, name, None)
         if callable(close):
             return close()
-    return None
-
-
-def _make(make: Callable[[], Any], made: list[Any]) -> BaseException | None:
-    """Put what `make()` gives into `made`; return what it raised."""
-    try:
-        made.append(make())
-    except BaseException as error:
-        return error
     return None
 
 

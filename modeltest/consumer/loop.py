@@ -68,10 +68,10 @@ class Loop:
         """Return the tasks alive on the loop, without the kit's."""
         return asyncio.all_tasks(self.loop) - set(self._own)
 
-    def frames(self, *awaiting: Any) -> list[str]:
+    def frames(self, awaiting: Any) -> list[str]:
         """Return where the loop's thread is if a task keeps it, else what `awaiting` waits at."""
         running = asyncio.current_task(self.loop) is not None
-        return stack(self.thread) if running else awaits(*awaiting)
+        return stack(self.thread) if running else awaits(awaiting)
 
     def close(self, patience: float) -> None:
         """Cancel what is left, finish async generators, end the thread.

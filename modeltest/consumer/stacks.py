@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import linecache
 import os
 import sys
 import sysconfig
 import threading
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -61,14 +62,9 @@ def stack(thread: threading.Thread) -> list[str]:
     return []
 
 
-def awaits(*roots: Any) -> list[str]:
-    """Return the frames that suspended coroutines and async generators wait at, as `stack`.
-
-    Args:
-        roots: where to begin, outermost first. What they await is followed inwards, as far
-            as Python tells: not through `anext()`, so that its generator is a root itself.
-    """
-    return shown(reversed([*_spots(frame for root in roots for frame in _awaited(root))]))
+def awaits(task: Any) -> list[str]:
+    """Return the frames that a suspended coroutine or async generator waits at, as `stack`."""
+    return shown(reversed([*_spots(_awaited(task))]))
 
 
 def raised_at(error: BaseException) -> list[Spot]:
@@ -105,16 +101,37 @@ def _spots(frames: Iterable[FrameType]) -> Iterator[Spot]:
 
 
 def _awaited(awaitable: Any) -> Iterator[FrameType]:
-    while awaitable is not None:
+    """Yield the frames of `awaitable` and of what it awaits, outermost first."""
+    seen: set[int] = set()
+    while awaitable is not None and id(awaitable) not in seen:
+        seen.add(id(awaitable))
         kind = next((k for k in _KINDS if hasattr(awaitable, f"{k}_frame")), None)
-        frame = getattr(awaitable, f"{kind}_frame", None)
+        if kind is None:
+            awaitable = _driven(awaitable)
+            continue
+        frame = getattr(awaitable, f"{kind}_frame")
         if frame is not None:
             yield frame
-        awaitable = getattr(awaitable, "gi_yieldfrom" if kind == "gi" else f"{kind}_await", None)
+        awaitable = getattr(awaitable, "gi_yieldfrom" if kind == "gi" else f"{kind}_await")
 
 
 _KINDS = ("cr", "ag", "gi")
 """How the attributes of coroutines, async generators and generators begin."""
+
+
+def _driven(awaitable: Any) -> Any:
+    """Return what an awaitable without a frame drives: `anext()` a generator, a task a coroutine.
+
+    No attribute tells; the garbage collector knows. An object of the author's may hold others
+    that it does not await: it is not looked into.
+    """
+    if type(awaitable).__module__ in ("builtins", "_asyncio"):
+        for held in gc.get_referents(awaitable):
+            if isinstance(held, asyncio.Task):
+                return held.get_coro()
+            if isinstance(held, AsyncGenerator | Coroutine):
+                return held
+    return None
 
 
 def shown(spots: Iterable[Spot]) -> list[str]:

@@ -6,10 +6,12 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable
+from typing import TypeVar
 
 from modeltest.backend import KitThread, leave_copy
 
 Job = Callable[[], object]
+T = TypeVar("T")
 
 
 class Worker:
@@ -32,6 +34,15 @@ class Worker:
     def end(self) -> None:
         """End once all that was given before is over. Harmless if it is done twice."""
         self._jobs.put(None)
+
+
+def outcome(make: Callable[[], T], made: list[T]) -> BaseException | None:
+    """Put what `make()` gives into `made`; return what it raised, None if nothing."""
+    try:
+        made.append(make())
+    except BaseException as error:
+        return error
+    return None
 
 
 def _work(jobs: queue.SimpleQueue[Job | None]) -> None:

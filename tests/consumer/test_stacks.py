@@ -103,26 +103,84 @@ class TestAwaits(unittest.TestCase):
         task = loop.create_task(coroutine)
         loop.run_until_complete(_tick())
         lines = awaits(coroutine)
-        functions = [line.partition(" in ")[2].partition(":")[0] for line in lines]
-        self.assertEqual(functions, ["outermost", "middle", "innermost", "sleep"])
+        self.assertEqual(_functions(lines), ["outermost", "middle", "innermost", "sleep"])
         task.cancel()
         loop.run_until_complete(asyncio.wait({task}))
 
-    def test_async_generators(self):
-        async def generate():
+    def test_through_async_generators_and_tasks(self):
+        async def innermost():
             await asyncio.sleep(10**6)
             yield
 
+        async def loop_over(stream):
+            async for _ in stream():
+                yield
+
+        def nested():
+            return loop_over(innermost)
+
+        async def next_of(stream):
+            await anext(stream(), None)
+
+        async def sent_to(stream):
+            await stream().asend(None)
+
+        async def catching():
+            try:
+                yield
+            except ValueError:
+                await asyncio.sleep(10**6)
+
+        async def caught():
+            generator = catching()
+            await anext(generator)
+            await generator.athrow(ValueError)
+
+        async def in_a_task(stream):
+            await asyncio.create_task(next_of(stream))
+
         loop = asyncio.new_event_loop()
         self.addCleanup(loop.close)
-        generator = generate()
-        task = loop.create_task(_take(generator))
-        loop.run_until_complete(_tick())
-        lines = awaits(task.get_coro(), generator)
-        self.assertIn("in _take", lines[0])
-        self.assertIn("in generate", lines[1])
-        task.cancel()
-        loop.run_until_complete(asyncio.wait({task}))
+        for coroutine, expected in (
+            (next_of(innermost), ["next_of", "innermost", "sleep"]),
+            (next_of(nested), ["next_of", "loop_over", "innermost", "sleep"]),
+            (sent_to(nested), ["sent_to", "loop_over", "innermost", "sleep"]),
+            (caught(), ["caught", "catching", "sleep"]),
+            (in_a_task(innermost), ["in_a_task", "next_of", "innermost", "sleep"]),
+        ):
+            with self.subTest(expected=expected):
+                task = loop.create_task(coroutine)
+                loop.run_until_complete(_tick())
+                self.assertEqual(_functions(awaits(coroutine)), expected)
+                task.cancel()
+                loop.run_until_complete(asyncio.wait({task}))
+
+    def test_an_object_of_the_adapters_is_not_looked_into(self):
+        class Holder:
+            def __init__(self, other):
+                self.other = other
+
+            def __await__(self):
+                return self
+
+            def __iter__(self):
+                return self
+
+            def __next__(self):
+                return None
+
+        async def never_awaited():
+            pass
+
+        async def waits():
+            await Holder(other)
+
+        other = never_awaited()
+        self.addCleanup(other.close)
+        coroutine = waits()
+        self.addCleanup(coroutine.close)
+        coroutine.send(None)
+        self.assertEqual(_functions(awaits(coroutine)), ["waits"])
 
     def test_what_is_over_or_nothing_waits_nowhere(self):
         async def over():
@@ -130,16 +188,17 @@ class TestAwaits(unittest.TestCase):
 
         coroutine = over()
         coroutine.close()
-        self.assertEqual(awaits(coroutine, None, 7), [])
+        for nothing in (coroutine, None, 7):
+            self.assertEqual(awaits(nothing), [])
+
+
+def _functions(lines):
+    return [line.partition(" in ")[2].partition(":")[0] for line in lines]
 
 
 async def _tick():
     for _ in range(3):
         await asyncio.sleep(0)
-
-
-async def _take(generator):
-    await anext(generator)
 
 
 class TestShorten(unittest.TestCase):

@@ -546,6 +546,33 @@ class HangsInStr(AcmeModel):
     stream = raising(HangingError)
 
 
+class BlockingError(ModelError):
+    """As one that reads on from its response when it is asked for the answer's text."""
+
+    @property
+    def answer(self) -> str:
+        FOR_EVER.wait()
+        return ""
+
+
+@fooling
+class HangsInErrorAttribute(AcmeModel):
+    attributes = {"checks": ("test_http_errors_are_errors",)}
+    stream = raising(BlockingError)
+
+
+class UnprintableError(ModelError):
+    def __repr__(self) -> str:
+        FOR_EVER.wait()
+        return ""
+
+
+@fooling
+class HangsInRepr(AcmeModel):
+    attributes = {"checks": ("test_errors_do_not_reveal_the_key",), "strict": True}
+    stream = raising(UnprintableError)
+
+
 class Watch:
     def __del__(self) -> None:
         raise ValueError("in __del__")

@@ -97,6 +97,8 @@ EXPECTED: tuple[dict[str, str], ...] = (
     },
     {
         "HangsInStr": r"did not return within (.*\n)+.* in __str__: FOR_EVER\.wait\(\)",
+        "HangsInErrorAttribute": r"an error's attributes did not return within (.*\n)+.* in answer: F",
+        "HangsInRepr": r"an error's repr\(\) did not return within (.*\n)+.* in __repr__: F",
         "HangsInIter": r"next\(\) did not return within (.*\n)+.* in __iter__: FOR_EVER\.wait\(\)",
         "HangsByProperty": r"looking up the model's stream did not return within (.*\n)+.*FOR_EVER",
         "HangsInDel": r"dropping the model did not return within (.*\n)+.* in __del__: FOR_EVER",
