@@ -14,7 +14,7 @@ from typing import Any
 
 from modeltest.backend import copies_came_back
 from modeltest.checks.failure import Evidence, Failure
-from modeltest.consumer import is_adapter_thread, other_threads, shown
+from modeltest.consumer import is_adapter_thread, other_threads, short_repr
 from modeltest.transports import calling_place
 
 _Slot = tuple[Callable[[], Any], Callable[[Any], object]]
@@ -125,8 +125,8 @@ class _Exit:
             self._real(status)
         place = calling_place(sys._getframe(1))
         self._deeds.append(
-            f"os._exit({shown(status)}) was called at {place}; the process, and with it the test "
-            "run, is not an adapter's to end."
+            f"os._exit({short_repr(status)}) was called at {place}; the process, and with it the "
+            "test run, is not an adapter's to end."
         )
         raise SystemExit("modeltest ends the thread that calls os._exit(), not the process")
 
@@ -142,7 +142,7 @@ def _named(value: object) -> str:
     """Return what a function or class is called; its address says nothing."""
     if isinstance(value, type | FunctionType):
         return f"{value.__module__}.{value.__qualname__}"
-    return shown(value)
+    return short_repr(value)
 
 
 def _same(value: object, before: object) -> bool:

@@ -2,7 +2,7 @@
 
 from modeltest.consumer.bounded import call_within
 from modeltest.consumer.consumers import AsyncConsumer, Consumer, SyncConsumer
-from modeltest.consumer.given import shown
+from modeltest.consumer.given import short_repr
 from modeltest.consumer.hand import ConsumerError
 from modeltest.consumer.log import Log, without_tracebacks
 from modeltest.consumer.look import Look
@@ -32,7 +32,7 @@ __all__ = [
     "is_adapter_thread",
     "is_kit_thread",
     "other_threads",
-    "shown",
+    "short_repr",
     "threads_as_daemons",
     "waits_at",
     "without_tracebacks",

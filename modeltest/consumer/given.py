@@ -31,8 +31,8 @@ def as_event(given: Any) -> Event:
     kind = next((kind for kind in _KINDS if issubclass(type(given), kind)), None)
     if kind is None:
         raise NoEvent(
-            f"the adapter gave {shown(given)}; expected TextDelta, ReasoningDelta, ToolCallDelta "
-            "or Finish, of modeltest"
+            f"the adapter gave {short_repr(given)}; expected TextDelta, ReasoningDelta, "
+            "ToolCallDelta or Finish, of modeltest"
         )
     fields = {name: _field(given, kind, name) for name in kind.__match_args__}
     return kind(**fields)
@@ -51,7 +51,7 @@ _OBJECT = 64
 """Bytes of an event without its text, at least."""
 
 
-def shown(given: object) -> str:
+def short_repr(given: object) -> str:
     """Return the `repr` of whatever the adapter gave, shortened, even if it raises."""
     return _repr.repr(given)
 
@@ -61,7 +61,9 @@ def _field(given: Any, kind: type[Event], name: str) -> Any:
         value = getattr(given, name)
     except Exception as error:
         what = f"{kind.__name__}.{name}"
-        raise NoEvent(f"{what} of the adapter raised {shown(error)}; expected a value") from None
+        raise NoEvent(
+            f"{what} of the adapter raised {short_repr(error)}; expected a value"
+        ) from None
     return _plain(value, kind, name)
 
 
@@ -70,7 +72,9 @@ def _plain(value: Any, kind: type, name: str) -> Any:
     wanted = _TYPES.get(name, str)
     if not issubclass(type(value), wanted):
         what = f"{kind.__name__}.{name}"
-        raise NoEvent(f"the adapter gave {shown(value)} as {what}; expected {_ARTICLES[wanted]}")
+        raise NoEvent(
+            f"the adapter gave {short_repr(value)} as {what}; expected {_ARTICLES[wanted]}"
+        )
     if wanted is Usage:
         return Usage(**{name: _plain(getattr(value, name), Usage, name) for name in _COUNTS})
     if type(value) is wanted or name == "reason":

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from modeltest.backend import Progress, leave_copy
 from modeltest.consumer.given import NoEvent, as_event, weight
-from modeltest.consumer.stacks import Spot, raised_at, shown
+from modeltest.consumer.stacks import Spot, lines_of, raised_at
 from modeltest.contract import Event, ReasoningDelta, TextDelta
 
 _LIMIT = 50_000_000
@@ -125,7 +125,7 @@ class Log:
     @property
     def raised_at(self) -> list[str]:
         """The lines of the adapter and of what it calls that the error came through."""
-        return shown(self.trace)
+        return lines_of(self.trace)
 
     def kept(self, error: BaseException) -> BaseException:
         """Return `error` as it may be kept: without its tracebacks, unless they are held.

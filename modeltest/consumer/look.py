@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from modeltest.consumer.given import shown
+from modeltest.consumer.given import short_repr
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def look_at(model: Any) -> Look:
     """Look at an adapter; what its `stream` raises when it is looked up passes through."""
     stream = getattr(model, "stream", None)
     return Look(
-        shown(model),
+        short_repr(model),
         callable(stream),
         takes_cancel(model),
         inspect.isasyncgenfunction(stream) or inspect.iscoroutinefunction(stream),

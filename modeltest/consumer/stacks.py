@@ -55,7 +55,7 @@ def stack(thread: threading.Thread) -> list[str]:
     The adapter's own innermost frame is always among them.
     """
     for _ in range(_LOOKS):
-        lines = shown(_spots(_frames(thread)))
+        lines = lines_of(_spots(_frames(thread)))
         if lines:
             return lines
         pause(0.001)  # it was in the kit's own code just then, between two events
@@ -64,7 +64,7 @@ def stack(thread: threading.Thread) -> list[str]:
 
 def awaits(task: Any) -> list[str]:
     """Return the frames that a suspended coroutine or async generator waits at, as `stack`."""
-    return shown(reversed([*_spots(_awaited(task))]))
+    return lines_of(reversed([*_spots(_awaited(task))]))
 
 
 def raised_at(error: BaseException) -> list[Spot]:
@@ -134,7 +134,7 @@ def _driven(awaitable: Any) -> Any:
     return None
 
 
-def shown(spots: Iterable[Spot]) -> list[str]:
+def lines_of(spots: Iterable[Spot]) -> list[str]:
     """Describe spots that come innermost first; innermost last, the kit's left out."""
     theirs = [spot for spot in spots if not _is_kit(spot)]
     while theirs and theirs[-1].file in _STARTERS:
