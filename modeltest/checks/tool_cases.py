@@ -25,6 +25,9 @@ WEATHER, TIME = "get_weather", "get_time"
 CALLED = ("$READFILE", "read file", "$READFILE")
 """What a model has called in an earlier turn: no tool has such a name."""
 
+ANSWERED = ("there is no such tool", "no tool of that name", "there still is none")
+"""The results of those calls."""
+
 _PLACE = {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}
 
 _ANY_LENGTH = 40
@@ -99,7 +102,7 @@ def with_history() -> Request:
     """Return a request whose earlier turn called tools that there are not."""
     ids = [f"call_{number}" for number in range(len(CALLED))]
     calls = tuple(ToolUse(id_, name, {}) for id_, name in zip(ids, CALLED, strict=True))
-    results = tuple(ToolResult(id_, "there is no such tool") for id_ in ids)
+    results = tuple(ToolResult(id_, text) for id_, text in zip(ids, ANSWERED, strict=True))
     asked = request_for(WEATHER)
     history = (*asked.messages, Message("assistant", calls), Message("tool", results))
     return replace(asked, messages=(*history, user("Try again.")))

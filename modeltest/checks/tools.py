@@ -14,6 +14,7 @@ from modeltest.checks.refusal import names_of
 from modeltest.checks.said import carried_by, shown, text_of
 from modeltest.checks.sending import Sending, members, parsed, send, texts_in
 from modeltest.checks.tool_cases import (
+    ANSWERED,
     CALLED,
     WEATHER,
     bad_choices,
@@ -385,6 +386,15 @@ def _expect_legal_calls(trial: Trial, sending: Sending, data: bytes) -> None:
             f"sent as names of earlier calls, though they are illegal: {_list(illegal)}; expected "
             f"a refusal ({names_of(trial.subject.config_error)}), or legal names.",
             sending.evidence,
+        )
+    answered = [result for result in ANSWERED if _is_in(result, data, body)]
+    if wire is not None and wire.call_name_paths and len(got) < len(answered):
+        raise Failure(
+            f"the results of {count(len(answered), 'earlier call')} were sent, and {len(got)} of "
+            "the calls; expected each call with its result.",
+            sending.evidence,
+            fix="leave out a call and its result together: a provider refuses one without the "
+            "other",
         )
     if len(got) == len(CALLED) and _pattern(got) != _pattern(CALLED):
         raise Failure(

@@ -16,7 +16,12 @@ CHECKS = tuple(check for check in ALL if check.group == "tools")
 CONFIG, ACCEPTED, TRAPS, HISTORY = "tools/config", "tools/accepted", "tools/traps", "tools/history"
 OWN_REFUSED, OWN_ACCEPTED = "test_refused_tool_names", "test_accepted_tool_names"
 
-CORRECT = (tooling.Careful, tooling.RewritesHistory, tooling.NamesEveryWay)
+CORRECT = (
+    tooling.Careful,
+    tooling.RewritesHistory,
+    tooling.ForgetsHistory,
+    tooling.NamesEveryWay,
+)
 
 MUTANTS = {
     # The rule for names.
@@ -64,6 +69,7 @@ MUTANTS = {
     tooling.ChecksAfterSendingElsewhere: {*map(name_of, CHECKS)},
     # What was called before.
     tooling.HistoryAsItIs: {HISTORY},
+    tooling.HistoryOfResults: {HISTORY},
     tooling.HistoryShortened: {HISTORY},
     tooling.HistoryNumbered: {HISTORY},
     tooling.HistoryInOneName: {HISTORY},
@@ -74,6 +80,7 @@ SEEN_WITH_THE_WIRE_ALONE = {
     tooling.RequiresAny,
     tooling.RequiresNothing,
     tooling.HistoryNumbered,
+    tooling.HistoryOfResults,
     tooling.HistoryInOneName,
 }
 """Only who knows where a request says something sees that it does not say it."""
@@ -137,6 +144,10 @@ SAYS = {
     tooling.HistoryAsItIs: (
         r"\Atools/history: sent as names of earlier calls, though they are illegal: '\$READFILE', "
         r"'read file'; expected a refusal \(ConfigError\), or legal names\.\n  request  "
+    ),
+    tooling.HistoryOfResults: (
+        r"the results of 3 earlier calls were sent, and 0 of the calls; expected each call with its "
+        r"result\.\n  request  "
     ),
     tooling.HistoryNumbered: (
         r"were rewritten inconsistently: '\$READFILE', 'read file', '\$READFILE' became 'tool_1', "

@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 
 from docs.examples.tools import OPENAI_CHAT_NAMES
 from modeltest import ConfigError, ToolResult
@@ -118,6 +119,24 @@ class RewritesHistory(Careful):
 
     def call_name(self, name):
         return re.sub("[^a-zA-Z0-9_-]", lambda found: f"_x{ord(found[0]):x}_", name)
+
+
+class ForgetsHistory(Careful):
+    """Correct as well: a call with a bad name is left out, and its result with it."""
+
+    def check_call(self, name):
+        pass
+
+    def payload(self, request):
+        calls = [call for message in request.messages for call in message.tool_uses]
+        bad = {call.id for call in calls if not self.is_legal(call.name)}
+        kept = [
+            replace(
+                message, parts=tuple(p for p in message.parts if getattr(p, "id", "") not in bad)
+            )
+            for message in request.messages
+        ]
+        return super().payload(replace(request, messages=tuple(m for m in kept if m.parts)))
 
 
 class NamesEveryWay(Careful):
@@ -455,6 +474,15 @@ class HistoryInOneName(HistoryAsItIs):
 
     def call_name(self, name):
         return name if self.is_legal(name) else "unknown_tool"
+
+
+class HistoryOfResults(HistoryAsItIs):
+    """Leaves out the calls with a bad name, and keeps what came of them."""
+
+    def message(self, message):
+        calls = [part for part in message.tool_uses if not self.is_legal(part.name)]
+        parts = tuple(part for part in message.parts if part not in calls)
+        return super().message(replace(message, parts=parts))
 
 
 class HistoryShortened(HistoryAsItIs):
