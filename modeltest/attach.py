@@ -6,7 +6,7 @@ import difflib
 import inspect
 import unittest
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from modeltest.checks import Level
@@ -96,6 +96,28 @@ def reasons_of(
     # What names fewer checks says it last: a check's own reason goes before its group's.
     ordered = sorted(given.items(), key=lambda item: -len(methods[item[0]]))
     return {method: reason for name, reason in ordered for method in methods[name]}
+
+
+def warn_of_slips(cls: type, read: Iterable[str], category: type[Warning]) -> None:
+    """Warn of attributes whose names look like one that is read, mistyped: nobody reads them.
+
+    Args:
+        cls: the test case's class; what a base defines may be overridden, or was told of there.
+        read: the attributes that are read.
+        category: of the warning.
+    """
+    wanted = [*read]
+    for name in vars(cls):
+        if name in wanted or name.startswith(("_", "test")) or hasattr(super(cls, cls), name):
+            continue
+        for meant in difflib.get_close_matches(name, wanted, 1, _ALIKE):
+            if name != f"{meant}s":  # a collection of the author's own
+                text = f"{cls.__name__}.{name} is not read; did you mean {meant!r}?"
+                warn_at(cls, category, text)
+
+
+_ALIKE = 0.85
+"""How much of two names is the same if one is a slip of the other: "idle_timout" has 0.96."""
 
 
 def warn_at(cls: type, category: type[Warning], text: str) -> None:

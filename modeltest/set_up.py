@@ -14,6 +14,7 @@ from modeltest.checks import (
     Evidence,
     Failure,
     Level,
+    Outcome,
     SetUpError,
     Status,
     Subject,
@@ -51,17 +52,16 @@ def subject_of(case: Any) -> Subject:
     )
 
 
-def problem_with(case: Any) -> str:
-    """Try a test case on the simplest answer; return what is wrong with it, else "".
+def try_out(case: Any) -> Outcome:
+    """Try a test case on the simplest answer; return what is wrong with it, or doubtful.
 
     A wrong `event`, or an adapter that ignores its `base_url`, would fail every check in its
     own way; here it is named.
     """
     try:
-        outcome = run(SET_UP, subject_of(case))
+        return run(SET_UP, subject_of(case))
     except SetUpError as error:
-        return str(error)
-    return outcome.text if outcome.status is Status.FAILED else ""
+        return Outcome(SET_UP, Status.FAILED, str(error))
 
 
 def _answers(trial: Trial) -> None:
@@ -77,6 +77,17 @@ def _answers(trial: Trial) -> None:
             raise Failure(
                 f"the adapter made no event of {pieces[0][:200]!r} and the next one: {ending(log)}."
             )
+        if case.subject.transport.tracks and not case.ledger.connections:
+            trial.note_broken(_unused(case.subject.transport), level=Level.SHOULD)
+
+
+def _unused(transport: Transport) -> Failure:
+    return Failure(
+        f"the adapter does not use the client of {type(transport).__name__} that new_model was "
+        "handed: what its own client does with a connection is not seen.",
+        fix="hand `client` on to the adapter, or say that it brings its own: "
+        "`transport = OwnTransport()`",
+    )
 
 
 _DERIVE = "derive the test case from {}ModelContractTestCase"

@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any, ClassVar
 
-from modeltest.attach import attach, attach_rule, judging_method, reasons_of, warn_at
+from modeltest.attach import attach, attach_rule, judging_method, reasons_of, warn_at, warn_of_slips
 from modeltest.checks import (
     ALL,
     BY_NAME,
@@ -27,14 +27,18 @@ from modeltest.checks.failure import refused
 from modeltest.checks.secret import Secret
 from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
 from modeltest.contract import ConfigError, ModelError, Request
-from modeltest.set_up import HOUR, SET_UP, problem_with, subject_of
+from modeltest.set_up import HOUR, SET_UP, subject_of, try_out
 from modeltest.transports import Attempt, OwnTransport, RequestsTransport, Transport
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
 
 
 class ContractWarning(UserWarning):
-    """A SHOULD of the contract is not kept; under `strict` it fails the test instead."""
+    """A SHOULD of the contract is not kept; under `strict` it fails the test instead.
+
+    Or the test case holds something doubtful: a client that the adapter does not use, an attribute
+    that nobody reads.
+    """
 
 
 SETUP_TEST = SET_UP.method
@@ -96,6 +100,7 @@ class _ContractTestCase(unittest.TestCase):
         cls._declared = frozenset({*expected, *skipped})
         cls._problem = None
         cls._attempts = []
+        warn_of_slips(cls, _READ, ContractWarning)
         if abstract:
             return
         attach(cls, SETUP_TEST, judging_method(SET_UP.requirement, cls._find_problem))
@@ -160,7 +165,10 @@ class _ContractTestCase(unittest.TestCase):
         cls = type(self)
         if cls._problem is None:
             with self._long_idle_timeout():
-                cls._problem = problem_with(self)
+                outcome = try_out(self)
+            cls._problem = outcome.text if outcome.status is Status.FAILED else ""
+            if outcome.status is Status.WARNED:
+                warn_at(cls, ContractWarning, outcome.text)
         return cls._problem
 
     @contextmanager
@@ -195,6 +203,9 @@ class _ContractTestCase(unittest.TestCase):
             f"{Evidence('fix', BY_NAME[_EGRESS].fix)}"
         )
         raise AssertionError(cls._secret.redact(text))
+
+
+_READ = ("new_model", "event", *(n for n in _ContractTestCase.__annotations__ if n[0] != "_"))
 
 
 class ModelContractTestCase(_ContractTestCase, abstract=True):

@@ -104,8 +104,8 @@ class Trial:
         """Note that a case, or the whole check, failed; one that is noted already stays once."""
         if any(broken.failure is failure for broken in self.broken):
             return
-        if level not in (None, self.check.level):
-            name = f"{name} [{level}]".strip()
+        if name and level not in (None, self.check.level):
+            name = f"{name} [{level}]"
         # A traceback kept here would keep the adapter's stream, and be part of a cycle.
         without_tracebacks(failure)
         self.broken.append(Broken(name, level or self.check.level, failure))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
-from modeltest.attach import attach, attach_rule, judging_method, reasons_of, warn_at
+from modeltest.attach import attach, attach_rule, judging_method, reasons_of, warn_at, warn_of_slips
 from modeltest.checks import Failure, Level, SetUpError, Skip
 from modeltest.contract import ModelError
 from modeltest.hooks import hook
@@ -79,6 +79,7 @@ class SSEReaderTestCase(unittest.TestCase):
         expected = reasons_of(cls, "expected_failures", _METHODS, listing)
         skipped = reasons_of(cls, "skips", _METHODS, listing)
         cls._found = None
+        warn_of_slips(cls, _READ, ContractWarning)
         if abstract:
             return
         given = "The test case gives what is needed: stream_sse, and bodies or wire."
@@ -121,6 +122,9 @@ class SSEReaderTestCase(unittest.TestCase):
             warn_at(type(self), ContractWarning, text)
             return ""
         return text
+
+
+_READ = ("stream_sse", *(n for n in SSEReaderTestCase.__annotations__ if n[0] != "_"))
 
 
 class _Found(NamedTuple):

@@ -4,23 +4,28 @@ import os
 import re
 import threading
 import unittest
+import warnings
 from typing import Any
 from unittest import mock
+
+import requests
 
 from modeltest import (
     AsyncModelContractTestCase,
     ConfigError,
+    ContractWarning,
     ModelContractTestCase,
     ModelError,
+    OwnTransport,
     Request,
     RequestsTransport,
     TextDelta,
     Urllib3Transport,
     user,
 )
-from modeltest.checks import ALL, SetUpError, Subject
+from modeltest.checks import ALL, SetUpError, Status, Subject
 from modeltest.demo.acme import AcmeModel
-from modeltest.set_up import problem_with, subject_of
+from modeltest.set_up import subject_of, try_out
 from modeltest.wire import OllamaChat, OpenAIChat
 
 from .running import SET_UP, acme, case, event, new_model, run, text_of
@@ -337,9 +342,34 @@ class TestDeadlineScale(unittest.TestCase):
         self.assertEqual(len(result.skipped), 1)
 
 
+class TestClient(unittest.TestCase):
+    """An adapter that is handed a client, and uses another."""
+
+    def test_it_is_told_of_once(self) -> None:
+        def make(base_url: str, client: Any) -> Any:
+            return AcmeModel(base_url, requests.Session(), "key")
+
+        text = (
+            r"^set-up: the adapter does not use the client of RequestsTransport that new_model was "
+            r"handed: .*\n(.*\n)*  fix      hand `client` on .* `transport = OwnTransport\(\)`$"
+        )
+        with self.assertWarnsRegex(ContractWarning, text):
+            result = run(acme(new_model=make), SET_UP, "test_truncated_is_an_error")
+        self.assertTrue(result.wasSuccessful(), result.failures)
+
+    def test_who_brings_its_own_says_so(self) -> None:
+        def make(base_url: str, client: None) -> Any:
+            return AcmeModel(base_url, requests.Session(), "key")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ContractWarning)
+            result = run(acme(new_model=make, transport=OwnTransport()), SET_UP)
+        self.assertTrue(result.wasSuccessful(), result.failures)
+
+
 class TestProblem(unittest.TestCase):
     def test_there_is_none(self) -> None:
-        self.assertEqual(problem_with(acme()(SET_UP)), "")
+        self.assertIs(try_out(acme()(SET_UP)).status, Status.PASSED)
 
     def test_it_is_looked_for_once_a_class(self) -> None:
         made: list[str] = []

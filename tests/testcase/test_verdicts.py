@@ -7,7 +7,14 @@ import warnings
 from typing import Any
 from unittest import mock
 
-from modeltest import ContractWarning, Finish, ModelContractTestCase, Request, TextDelta
+from modeltest import (
+    ContractWarning,
+    Finish,
+    ModelContractTestCase,
+    Request,
+    SSEReaderTestCase,
+    TextDelta,
+)
 from modeltest.checks import BY_NAME, Outcome, Status
 from modeltest.demo.acme import AcmeModel
 from modeltest.demo.naive import NaiveModel
@@ -349,6 +356,44 @@ class TestNames(unittest.TestCase):
 
             class Base(ModelContractTestCase, abstract=True):
                 skips = {"truncation/claen": "reason"}
+
+
+class TestSlips(unittest.TestCase):
+    """An attribute that nobody reads, but whose name looks like one that is read."""
+
+    def test_it_is_named_where_the_class_is_made(self) -> None:
+        for name, meant in (
+            ("retires", "retries"),
+            ("idle_timout", "idle_timeout"),
+            ("skip", "skips"),
+            ("expected_failure", "expected_failures"),
+            ("newmodel", "new_model"),
+        ):
+            text = rf"^TestAcme\.{name} is not read; did you mean '{meant}'\?$"
+            with self.subTest(name), self.assertWarnsRegex(ContractWarning, text) as caught:
+
+                class TestAcme(ModelContractTestCase):
+                    vars()[name] = None
+
+            self.assertEqual(caught.filename, __file__)
+
+    def test_of_a_reader(self) -> None:
+        text = r"^TestAcme\.stream_see is not read; did you mean 'stream_sse'\?$"
+        with self.assertWarnsRegex(ContractWarning, text):
+            type("TestAcme", (SSEReaderTestCase,), {"stream_see": None})
+
+    def test_the_authors_own_attributes_are_fine(self) -> None:
+        own = ("requests", "events", "wires", "model", "key", "url", "base_url", "new_client")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            case(**dict.fromkeys([*own, "_retires", "test_retires", "setUp", "maxDiff"]))
+
+    def test_what_a_base_defines_is_told_of_once(self) -> None:
+        with self.assertWarns(ContractWarning):
+            base = type("Base", (ModelContractTestCase,), {"retires": 2})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            type("TestAcme", (base,), {"retires": 3})
 
 
 class TestMischief(unittest.TestCase):
