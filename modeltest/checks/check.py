@@ -28,6 +28,8 @@ class Need(StrEnum):
     IDLE_TIMEOUT = "idle_timeout"
     REFUSED_TOOL_NAMES = "refused_tool_names"
     ACCEPTED_TOOL_NAMES = "accepted_tool_names"
+    EVENT_LOOP = "event_loop"
+    """Not to be set: an asynchronous adapter runs on one."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from modeltest.backend import SocketsClosed
-from modeltest.checks.check import Check, Level
+from modeltest.checks.check import Check, Level, Need
 from modeltest.checks.commons import commons_kept, failure_of
 from modeltest.checks.failure import Failure, Skip, refused, report
 from modeltest.checks.spills import caught_spills
@@ -58,6 +58,8 @@ def run(check: Check, subject: Subject) -> Outcome:
         BackendError: the kit is at fault, not the adapter.
     """
     missing = [need for need in check.needs if not getattr(subject, need.value)]
+    if Need.EVENT_LOOP in missing:
+        return Outcome(check, Status.SKIPPED, "for asynchronous adapters: here is no event loop")
     if missing:
         names = " and ".join(f"`{need.value}`" for need in missing)
         them = "them" if missing[1:] else "it"

@@ -54,6 +54,18 @@ class Mark:
         self.marks.append(self.taken.count)
 
 
+@dataclass(frozen=True)
+class AwaitMore:
+    """Wait until `progress` has advanced so many times from now on."""
+
+    progress: Progress = field(repr=False)
+    more: int
+
+    def play(self, stage: Stage) -> None:
+        """Wait for it, the peer's leaving or the backend's end."""
+        Await(self.progress, self.progress.count + self.more).play(stage)
+
+
 def flowing(trial: Trial, first: int = 0) -> Response:
     """Return an endless stream, one event every 5 ms."""
     return Response((Repeat(trial.event, first=first),))

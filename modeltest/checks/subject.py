@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modeltest.checks.secret import Secret
-from modeltest.consumer import Consumer, SyncConsumer
+from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
 from modeltest.contract import ConfigError, ModelError, Request, user
 from modeltest.transports import RequestsTransport, Transport
 
@@ -69,6 +69,11 @@ class Subject:
     refused_tool_names: tuple[str, ...] = ()
     accepted_tool_names: tuple[str, ...] = ()
     deadline: float = 2.0
+
+    @property
+    def event_loop(self) -> bool:
+        """Whether the adapter runs on an event loop."""
+        return isinstance(self.consumer, type) and issubclass(self.consumer, AsyncConsumer)
 
     @property
     def back_off(self) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from modeltest.backend import leave_copy
+from modeltest.backend import Progress, leave_copy
 from modeltest.clock import now
 from modeltest.consumer.asynchronous import AsyncHand, AsyncStream
 from modeltest.consumer.log import Faults, Log
@@ -237,6 +238,18 @@ class AsyncConsumer(Consumer):
         super().__init__()
         self._loop = Loop()
 
+    def tick(self, ticks: Progress) -> None:
+        """Count in `ticks`, every few milliseconds, for as long as the event loop goes round."""
+        self._loop.call(lambda: self._loop.create_task(_tick(ticks)))
+
+    def leave(self, timeout: float) -> None:
+        """End as `asyncio.run()` does: the loop is closed, its connections are not.
+
+        `stop` closes them. It waits at most so many seconds.
+        """
+        self.release()
+        self._loop.close(timeout, keep_connections=True)
+
     def reports(self) -> list[str]:
         """Return what the loop's exception handler was told."""
         return list(self._loop.reports)
@@ -274,6 +287,17 @@ class AsyncConsumer(Consumer):
 
     def _end(self, patience: float) -> None:
         self._loop.close(patience)
+        self._loop.drop_connections()
+
+
+async def _tick(ticks: Progress) -> None:
+    while True:
+        ticks.advance()
+        await asyncio.sleep(_TICK)
+
+
+_TICK = 0.002
+"""Seconds between two ticks."""
 
 
 def _close(model: Any, closers: tuple[str, ...]) -> Any:

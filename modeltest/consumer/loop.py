@@ -41,6 +41,8 @@ class Loop:
         self.reports: list[str] = []
         self.closing = self.abandoned = self._broken = False
         self._patience = 0.0
+        self._keeps_connections = False
+        self._kept: list[Any] = []
         self._stopped = threading.Event()
         self._own: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
         self.thread = KitThread(self._run, name="modeltest event loop")
@@ -73,13 +75,19 @@ class Loop:
         running = asyncio.current_task(self.loop) is not None
         return stack(self.thread) if running else awaits(awaiting)
 
-    def close(self, patience: float) -> None:
+    def close(self, patience: float, *, keep_connections: bool = False) -> None:
         """Cancel what is left, finish async generators, end the thread.
 
         A loop that the adapter blocks for `patience` seconds is left behind, and so is a task
         that does not end within as many more.
+
+        Args:
+            patience: seconds.
+            keep_connections: leave them as `asyncio.run()` does, open and served by nobody,
+                until `drop_connections`.
         """
         self.closing, self._patience = True, patience
+        self._keeps_connections = keep_connections
         with contextlib.suppress(RuntimeError):  # closed already
             self.loop.call_soon_threadsafe(self.loop.stop)
         if self._stopped.wait(patience) or unwind(self.thread):
@@ -87,6 +95,14 @@ class Loop:
             self.thread.join(2 * patience)
             if self.thread.is_alive():
                 unwind(self.thread)
+
+    def drop_connections(self) -> None:
+        """Close the sockets of the connections that `close` has kept."""
+        for transport in self._kept:
+            # What it is told of its end belongs to the adapter, and finds no loop.
+            with contextlib.suppress(Exception):
+                transport._call_connection_lost(None)
+        self._kept.clear()
 
     def _run(self) -> None:
         try:
@@ -131,6 +147,9 @@ class Loop:
         Otherwise they warn when they are collected, in some later test.
         """
         transports: Mapping[int, asyncio.Transport] = getattr(self.loop, "_transports", {})
+        if self._keeps_connections:
+            self._kept += transports.values()
+            return
         for transport in tuple(transports.values()):
             transport.abort()
         await asyncio.sleep(0)  # they close in a callback

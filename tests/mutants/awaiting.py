@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, asynccontextmanager
+import time
+from collections.abc import AsyncGenerator, Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import aclosing, asynccontextmanager, closing, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -13,6 +15,7 @@ import httpx
 from docs.examples.sse import SSEDecoder
 from modeltest import (
     APIError,
+    CancelToken,
     Event,
     Finish,
     IncompleteResponseError,
@@ -21,7 +24,7 @@ from modeltest import (
     TextDelta,
 )
 
-from .parrot import Parrot
+from .parrot import CancellableParrot, Parrot
 
 
 class AsyncParrot(Parrot):
@@ -145,3 +148,118 @@ class KeepsItsDecoderInTheContext(AsyncParrot):
         except httpx.HTTPError as error:
             raise IncompleteResponseError(f"the connection broke: {error}") from error
         raise IncompleteResponseError("the answer ended before it was over")
+
+
+# Event loops
+
+
+class ReadsInThreads(AsyncParrot):
+    """Correct as well: what blocks does so in a thread, and the event loop goes on."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        token = CancelToken()
+        events = self.blocking(request, token)
+        pool = ThreadPoolExecutor(1)
+        try:
+            while (event := await self.result(pool.submit(next, events, None))) is not None:
+                yield event
+        finally:
+            token.cancel()  # a thread that still reads comes back
+            pool.shutdown(wait=False)
+
+    def blocking(self, request: Request, token: CancelToken) -> Generator[Event, None, None]:
+        model = CancellableParrot(self.url, None)  # type: ignore[arg-type] # it uses no session
+        model.url = self.url
+        yield from model.stream(request, token)
+
+    async def result(self, found: Future[Event | None]) -> Event | None:
+        return await asyncio.wrap_future(found)
+
+
+class LooksAgainAndAgain(ReadsInThreads):
+    """Reads in a thread, and sleeps on the event loop until that has something."""
+
+    async def result(self, found: Future[Event | None]) -> Event | None:
+        while not found.done():
+            time.sleep(0.001)  # noqa: ASYNC251 - the fault
+        return found.result()
+
+
+class BlocksTheLoop(ReadsInThreads):
+    """Waits for the provider in a coroutine, as if there were no other."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        with closing(self.blocking(request, CancelToken())) as events:
+            for event in events:
+                yield event
+
+
+class SharesAClient(AsyncParrot):
+    """Correct as well: all streams share a client, which belongs to the first event loop."""
+
+    def __init__(self, base_url: str, client: None) -> None:
+        super().__init__(base_url, client)
+        self.client = httpx.AsyncClient(verify=False, timeout=None)
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        async with (
+            self.opened(self.client, request) as response,
+            aclosing(self.receive(response)) as events,
+        ):
+            async for event in events:
+                yield event
+
+    async def aclose(self) -> None:
+        await self.client.aclose()
+
+
+class EndsUnderASecondLoop(SharesAClient):
+    """What its client says to another event loop is taken for the end of the answer."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        with suppress(RuntimeError):
+            async with aclosing(super().stream(request)) as events:
+                async for event in events:
+                    yield event
+
+
+class BlamesTheProvider(SharesAClient):
+    """What its client says to another event loop is taken for the provider's fault."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        try:
+            async with aclosing(super().stream(request)) as events:
+                async for event in events:
+                    yield event
+        except RuntimeError:
+            raise ModelError("the provider closed the connection") from None
+
+
+class WaitsForTheFirstLoop(AsyncParrot):
+    """A task that was started under the first event loop lets the streams of all begin."""
+
+    def __init__(self, base_url: str, client: None) -> None:
+        super().__init__(base_url, client)
+        self.waiting: list[asyncio.Future[None]] = []
+        self.gate: asyncio.Task[None] | None = None
+
+    async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
+        self.gate = self.gate or asyncio.create_task(self.keep_gate())
+        turn = asyncio.get_running_loop().create_future()
+        self.waiting.append(turn)
+        await turn
+        async with aclosing(super().stream(request)) as events:
+            async for event in events:
+                yield event
+
+    async def keep_gate(self) -> None:
+        while True:
+            while self.waiting:
+                turn = self.waiting.pop(0)
+                if not turn.done():
+                    turn.get_loop().call_soon_threadsafe(turn.set_result, None)
+            await asyncio.sleep(0.001)
+
+    async def aclose(self) -> None:
+        if self.gate is not None:
+            self.gate.cancel()

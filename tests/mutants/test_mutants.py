@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from unittest import mock
 
-from modeltest.checks import ALL, Check, Outcome, Status, Subject, run
+from modeltest.checks import ALL, Check, Need, Outcome, Status, Subject, run
 from modeltest.checks.secret import Secret
 from modeltest.consumer import AsyncConsumer
 from modeltest.transports import OwnTransport
@@ -46,6 +46,8 @@ CORRECT = (
     styles.PeeksAtTheFirst,
     styles.RaisesWhenCancelled,
     awaiting.AsyncParrot,
+    awaiting.ReadsInThreads,
+    awaiting.SharesAClient,
 )
 
 MUTANTS: dict[type[parrot.Parrot], set[str]] = {
@@ -216,6 +218,12 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     awaiting.KeepsItsDecoderInTheContext: {"isolation/interleaved"},
     awaiting.SwallowsItsCancellation: {"release/blocked"},
     awaiting.TakesItsCancellationForAnError: {"release/blocked"},
+    # Event loops. Where one stands still, nothing can be cancelled, and no two streams go on.
+    awaiting.BlocksTheLoop: {"delivery/loop", "release/blocked", "isolation/parallel"},
+    awaiting.LooksAgainAndAgain: {"delivery/loop", "release/blocked", "isolation/parallel"},
+    awaiting.EndsUnderASecondLoop: {"isolation/loops"},
+    awaiting.BlamesTheProvider: {"isolation/loops"},
+    awaiting.WaitsForTheFirstLoop: {"isolation/loops"},
     # Events come late.
     arriving.FillsABuffer: {"delivery/prompt"},
     arriving.WaitsForTheNext: {"delivery/prompt"},
@@ -279,7 +287,7 @@ CHECKS = tuple(
     check
     for check in ALL
     if check.group in ("release", "delivery", "truncation", "faults", "tools", "isolation")
-    and not check.needs
+    and {*check.needs} <= {Need.EVENT_LOOP}
 )
 
 LONG_CHECKS = {"release/nothing-left", "release/many", "delivery/bounded"}
