@@ -189,6 +189,15 @@ DELIVERY = {
         "The answer is whole, but the body does not end.",
         steps_shown(Send(HELLO.data), Stall()),
     ),
+    "delivery/loop": course(
+        "Another task counts its turns. What comes next is not sent before it had some more.",
+        server="waits for the turns; sends the head, waits, an event, waits, half an event, waits, "
+        "the other half",
+        consumer="reads the answer, while another task of its event loop wakes every few "
+        "milliseconds",
+        fault="the adapter holds the event loop, so the other task has no turn and the server says "
+        "no more",
+    ),
 }
 
 _GZIPPED = gzip.compress(EVENTS.event(0) + EVENTS.event(1))
@@ -552,6 +561,15 @@ ISOLATION = {
         consumer="streams the request; then two others, one after the other and side by side",
         fault="its messages or its tools are no longer what they were; or what one of the two said "
         "is sent for the other",
+    ),
+    "isolation/loops": course(
+        "One model under two event loops, as of two calls of `asyncio.run()`.",
+        server="a whole answer to each; then two streams, neither more than one event ahead of the "
+        "other",
+        consumer="reads an answer under one event loop, which is then closed, and one under the "
+        "other; then one under each, in turns",
+        fault="the second answer never comes, or ends without an event, or its error blames the "
+        "provider",
     ),
 }
 
