@@ -16,13 +16,14 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from modeltest.clock import pause
+from modeltest.transports.place import HTTP_LIBRARIES
 
 _KIT = str(Path(__file__).parents[1]) + os.sep
 _DEMO = _KIT + "demo" + os.sep
 """Not the kit's code but adapters, though they come with it."""
-_LIBRARIES = tuple(
-    str(Path(path)) + os.sep
-    for path in {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib")}
+_STDLIB, _INSTALLED = (
+    tuple({str(Path(sysconfig.get_path(name))) + os.sep for name in names})
+    for names in (("stdlib", "platstdlib"), ("purelib", "platlib"))
 )
 _STARTERS = (threading.__file__, asyncio.base_events.__file__, asyncio.events.__file__)
 _LOOKS = 20
@@ -41,12 +42,11 @@ class Spot(NamedTuple):
 def waits_at(thread: threading.Thread) -> str:
     """Return the line of the adapter that `thread` is at: "acme/adapter.py:55: queue.put(x)".
 
-    The innermost frame outside the standard library, installed packages and the kit; the
-    innermost of all if there is none. Empty once the thread has ended.
+    The adapter's innermost frame; the innermost of all if it has none. Empty once the thread has
+    ended.
     """
     spots = list(_spots(_frames(thread)))
-    own = [spot for spot in spots if _is_own(spot)]
-    return "".join(_describe(spot) for spot in (own or spots)[:1])
+    return "".join(_describe(spot) for spot in (_own(spots) or spots)[:1])
 
 
 def stack(thread: threading.Thread) -> list[str]:
@@ -139,11 +139,12 @@ def lines_of(spots: Iterable[Spot]) -> list[str]:
     theirs = [spot for spot in spots if not _is_kit(spot)]
     while theirs and theirs[-1].file in _STARTERS:
         del theirs[-1]  # how every thread begins says nothing
-    inner, outer = theirs[:_SHOWN], theirs[_SHOWN:]
+    inner = theirs[:_SHOWN]
     lines = [_describe(spot) for spot in reversed(inner)]
-    if not any(map(_is_own, inner)):
+    own = _own(theirs)
+    if not {*own} & {*inner}:
         # What the adapter calls may be deeper than what is shown.
-        lines[:0] = [f"{_describe(spot)} …" for spot in filter(_is_own, outer)][:1]
+        lines[:0] = [f"{_describe(spot)} …" for spot in own[:1]]
     return lines
 
 
@@ -151,8 +152,28 @@ def _is_kit(spot: Spot) -> bool:
     return spot.file.startswith(_KIT) and not spot.file.startswith(_DEMO)
 
 
-def _is_own(spot: Spot) -> bool:
-    return not (_is_kit(spot) or spot.file.startswith((*_LIBRARIES, "<")))
+def _own(spots: Iterable[Spot]) -> list[Spot]:
+    """Return those of the adapter's code: outside of the library, the kit and what is installed.
+
+    Where there are none, those of installed packages that speak no HTTP: one may be the adapter.
+    """
+    installed, own = [], []
+    for spot in spots:
+        package = _package(spot)
+        if package and package not in HTTP_LIBRARIES:
+            installed.append(spot)
+        elif not package and not _is_kit(spot) and not spot.file.startswith((*_STDLIB, "<")):
+            own.append(spot)
+    return own or installed
+
+
+def _package(spot: Spot) -> str:
+    """Return the installed package, or module, that a spot is in; empty if it is in none."""
+    for directory in _INSTALLED:
+        if spot.file.startswith(directory) and not _is_kit(spot):
+            inside = spot.file.removeprefix(directory)
+            return inside.partition(os.sep)[0].removesuffix(".py")
+    return ""
 
 
 def _describe(spot: Spot) -> str:

@@ -10,7 +10,7 @@ from types import FrameType
 
 # What an adapter calls to speak HTTP. Named one by one: skipping all of site-packages would
 # also skip an adapter that is installed there.
-_HTTP_LIBRARIES = frozenset(
+HTTP_LIBRARIES = frozenset(
     {
         "aiohappyeyeballs",
         "aiohttp",
@@ -27,6 +27,8 @@ _HTTP_LIBRARIES = frozenset(
         "uvloop",
     }
 )
+"""The top-level packages of HTTP clients, and of what they run on."""
+
 _OWN_PACKAGE = __name__.rpartition(".")[0]
 
 
@@ -64,7 +66,7 @@ def calling_place(frame: FrameType) -> Place:
     while current is not None:
         module = current.f_globals.get("__name__", "")
         library = module.partition(".")[0]
-        if library in _HTTP_LIBRARIES:
+        if library in HTTP_LIBRARIES:
             fallback = current
         elif library not in sys.stdlib_module_names and not module.startswith(_OWN_PACKAGE):
             return _place(current)

@@ -35,7 +35,7 @@ class TestThreads(unittest.TestCase):
 
     def test_a_thread_without_a_line_of_the_adapters_waits_in_the_library(self):
         thread = self.blocked(lambda: self.queue.get())
-        with mock.patch.object(stacks, "_is_own", lambda frame: False):
+        with mock.patch.object(stacks, "_own", lambda spots: []):
             self.assertIn("in wait: waiter.acquire()", waits_at(thread))
 
     def test_a_thread_that_has_ended_or_never_began_waits_nowhere(self):
@@ -61,6 +61,19 @@ class TestThreads(unittest.TestCase):
         self.assertTrue(first.endswith(" …"))
         self.assertEqual(len(rest), 2)
         self.assertNotIn("test_stacks.py", "".join(rest))
+
+    def test_an_installed_adapter_is_found_where_nothing_else_is_the_adapters(self):
+        site = stacks._INSTALLED[0]
+        adapter, client = (stacks.Spot(site + file, 1, "f") for file in ("acme/a.py", "httpx/b.py"))
+        module = stacks.Spot(site + "acme_adapter.py", 1, "f")
+        library = stacks.Spot(threading.__file__, 1, "f")
+        own = stacks.Spot("/somewhere/adapter.py", 1, "f")
+        for spots, expected in (
+            ([library, client, adapter, own], [own]),
+            ([library, client, adapter, module], [adapter, module]),
+            ([library, client], []),
+        ):
+            self.assertEqual(stacks._own(spots), expected)
 
     def test_the_kits_frames_are_left_out_and_the_demos_are_not(self):
         kit = str(Path(stacks.__file__).parents[1]) + os.sep
