@@ -55,7 +55,9 @@ def event_bytes(event: Callable[[int], object], index: int, *, blank_line: bool)
         given = given.encode()
     if not isinstance(given, bytes | bytearray):
         raise SetUpError(f"event({index}) gave {given!r}: expected str or bytes")
-    if not given or (blank_line and not given.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))):
+    if not given:
+        raise SetUpError(f"event({index}) gave nothing: expected the bytes of one event")
+    if blank_line and not given.endswith((b"\n\n", b"\r\n\r\n", b"\r\r")):
         raise SetUpError(
             f"event({index}) gave {bytes(given[-80:])!r}: expected a server-sent event with its "
             r"blank line, such as 'data: {…}\n\n'"

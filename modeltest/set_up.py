@@ -11,7 +11,6 @@ from typing import Any
 from modeltest.backend import End, Response, events
 from modeltest.checks import (
     Check,
-    Evidence,
     Failure,
     Level,
     Outcome,
@@ -22,6 +21,7 @@ from modeltest.checks import (
     run,
 )
 from modeltest.checks.case import Case, ending
+from modeltest.checks.failure import hung
 from modeltest.checks.said import text_of
 from modeltest.checks.secret import SHORTEST, Secret
 from modeltest.consumer import AsyncConsumer, Hang, Log, SyncConsumer
@@ -37,7 +37,7 @@ def subject_of(case: Any) -> Subject:
     Raises:
         SetUpError: one of them cannot be used; the text says what is expected.
     """
-    given = {name: _made(getattr(case, name)) for name in _EXPECTED}
+    given = {name: _given(case, name) for name in _EXPECTED}
     for name, (fits, expected) in _EXPECTED.items():
         if not fits(given[name]):
             got = "one that does not fit" if name == "api_key" else repr(given[name])
@@ -117,8 +117,7 @@ def _pieces(trial: Trial) -> list[bytes]:
     try:
         made = consumer.build(lambda: [trial.event(i) for i in (0, 1, 9_999)], deadline)
     except Hang as hang:
-        stack = Evidence("stack", "\n".join(hang.frames))
-        raise Failure(f"event(i) did not return within {deadline:g} s.", (stack,)) from None
+        raise hung(hang, f"event(i) did not return within {deadline:g} s.") from None
     finally:
         consumer.stop(deadline)
     return list(made)
@@ -154,7 +153,7 @@ def _are_names(value: object) -> bool:
 
 
 def _are_seconds(value: object) -> bool:
-    return isinstance(value, int | float) and 0 < value <= HOUR
+    return isinstance(value, int | float) and value is not True and 0 < value <= HOUR
 
 
 HOUR = 3600
@@ -188,10 +187,20 @@ _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
 """Attribute → whether a value fits, and what is expected."""
 
 
-def _made(value: Any) -> Any:
-    """Return an instance of a class that was given without its parentheses."""
-    is_bare = isinstance(value, type) and issubclass(value, Transport | WireFormat)
-    return value() if is_bare else value
+def _given(case: Any, name: str) -> Any:
+    """Return an attribute, ready to be used.
+
+    Raises:
+        SetUpError: the author's property raised, or his wire format lacks something.
+    """
+    try:
+        value = getattr(case, name)
+        # A class may be given without its parentheses.
+        is_bare = isinstance(value, type) and issubclass(value, Transport | WireFormat)
+        return value() if is_bare else value
+    except Exception as error:
+        said = str(error) if isinstance(error, TypeError) else repr(error)
+        raise SetUpError(f"{type(case).__name__}.{name}: {said}") from error
 
 
 def _event_of(case: Any, wire: WireFormat | None) -> Callable[[int], bytes]:

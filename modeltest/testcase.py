@@ -175,13 +175,15 @@ class _ContractTestCase(unittest.TestCase):
     def _long_idle_timeout(self) -> Iterator[None]:
         """Let `new_model` see a longer `idle_timeout`: a busy machine's pauses are no silence."""
         given: Any = self.idle_timeout
+        changed = False
         if isinstance(given, int | float) and 0 < given <= HOUR:
             with suppress(AttributeError):  # a property of the author's: then it stays
                 self.idle_timeout = min(given * _PATIENCE, HOUR)
+                changed = True
         try:
             yield
         finally:
-            if "idle_timeout" in vars(self):
+            if changed:
                 self.idle_timeout = given
 
     def _note_attempts(self, outcome: Outcome) -> None:

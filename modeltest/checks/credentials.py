@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import parse_qsl, urlsplit
 
-from modeltest.backend import Backend, Exchange, Response
+from modeltest.backend import REDACTED, Backend, Exchange, Response
 from modeltest.checks.answers import answered, error_answer, html_page, redirect
 from modeltest.checks.case import Case
 from modeltest.checks.check import Level, check
 from modeltest.checks.failure import Evidence, Failure, Skip, count, refused
 from modeltest.checks.faults import nobody_listens
 from modeltest.checks.refusal import expect_refusal
-from modeltest.checks.said import chain_of, in_one_line, notes_of, repr_of, text_of
+from modeltest.checks.said import chain_of, notes_of, repr_of, text_of
 from modeltest.checks.scripts import ended_cleanly, flowing, sent, without_last_chunk
 from modeltest.checks.secret import Secret
 from modeltest.checks.trial import Trial
@@ -62,22 +62,16 @@ def only_the_provider_is_contacted(trial: Trial) -> None:
     A prompt, or a key, that travels to a third host is a breach. An adapter that ignores
     base_url reaches the real provider from a test.
     """
-    cases = {
-        "an answer that is cut": ended_cleanly(sent(trial, range(2))),
-        "an answer that breaks": without_last_chunk(sent(trial, range(2))),
-        "HTTP 500": Response(status=500, content_type="text/plain"),
-        "an early break": flowing(trial),
+    cases: dict[str, tuple[Response, Callable[[Case], object]]] = {
+        "an answer that is cut": (ended_cleanly(sent(trial, range(2))), Case.read),
+        "an answer that breaks": (without_last_chunk(sent(trial, range(2))), Case.read),
+        "HTTP 500": (Response(status=500, content_type="text/plain"), Case.read),
+        "an early break": (flowing(trial), _leave_early),
     }
-    for name, response in cases.items():
+    for name, (response, use) in cases.items():
         before = len(trial.egress.attempts)
         with trial.case(name, response) as case:
-            if name == "an early break":
-                stream = case.stream()
-                stream.open()
-                stream.take(1)
-                stream.drop()
-            else:
-                case.read()
+            use(case)
             case.let_threads_rest()  # one of them may be about to connect
             attempts = trial.egress.attempts[before:]
             if attempts:
@@ -116,6 +110,13 @@ def errors_do_not_reveal_the_key(trial: Trial) -> None:
     if handed_over:
         with trial.case("connection refused") as case, nobody_listens(case):
             _expect_kept(case.read().error, secret)
+
+
+def _leave_early(case: Case) -> None:
+    stream = case.stream()
+    stream.open()
+    stream.take(1)
+    stream.drop()
 
 
 def _expect_key_kept(case: Case, name: str, elsewhere: Backend) -> None:
@@ -166,7 +167,7 @@ def _places(exchange: Exchange, secret: Secret) -> Iterator[str]:
         if secret.is_in(value):
             yield f"the header {name}"
     if secret.is_in(exchange.path):
-        yield "the query"
+        yield "the URL"
     if secret.is_in(exchange.body):
         yield "the body"
 
@@ -192,4 +193,16 @@ def _expect_kept(error: BaseException | None, secret: Secret) -> None:
         texts = ("text", text_of(link)), ("repr", repr_of(link)), ("notes", notes_of(link))
         for what, said in texts:
             if secret.is_in(said):
-                raise Failure(f"{whose} reveals the key in its {what}: {in_one_line(said, 500)}")
+                raise Failure(f"{whose} reveals the key in its {what}: {_around(secret, said)}")
+
+
+def _around(secret: Secret, text: str) -> str:
+    """Return what stands around the secret in a text, on one line, without the secret."""
+    line = " ".join(secret.redact(text).split())
+    start = max(0, line.find(REDACTED) - _SHOWN)
+    shown = line[start : start + 2 * _SHOWN]
+    return f"{'…' if start else ''}{shown}{'…' if line[start:] != shown else ''}"
+
+
+_SHOWN = 200
+"""Characters before and behind the place of a secret."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from modeltest.backend import Await, Flood, Progress, Response, Send, Stall, Step
 from modeltest.checks.case import Case, ending
 from modeltest.checks.check import Level, Need, check
-from modeltest.checks.failure import Failure, Skip, count, size
+from modeltest.checks.failure import Failure, Skip, count, hung, size
 from modeltest.checks.scripts import close_delimited, ended_cleanly, one_and_a_half, sent
 from modeltest.checks.texts import says_nothing_first
 from modeltest.checks.trial import Trial
@@ -140,11 +140,8 @@ def _expect_end(case: Case) -> None:
     try:
         case.read()
     except Hang as hang:
-        raise Failure(
-            f"the turn was sent whole, and the iteration did not end: {hang}. The server keeps "
-            "the connection open.",
-            hung=True,
-        ) from None
+        statement = f"the turn was sent whole, and the iteration did not end: {hang}. The server "
+        raise hung(hang, f"{statement}keeps the connection open.") from None
 
 
 def _said_by(trial: Trial, events: int) -> str:
@@ -171,10 +168,10 @@ def _take_one(case: Case, stream: Stream, number: int) -> None:
     try:
         case.take(stream, 1)
     except Hang as hang:
-        raise Failure(
+        raise hung(
+            hang,
             f"event {number} is held back: the server has sent it and waits until the consumer "
             f"has it; after {hang.seconds:.1f} s it has {count(taken, 'event')}.",
-            hung=True,
         ) from None
 
 

@@ -38,17 +38,17 @@ class Caught:
     Attributes:
         method: "POST", …
         url: where to.
-        body: what it would have sent, as far as that is known.
+        body: what it would have sent; None where that comes piece by piece, and is not known.
     """
 
     method: str
     url: str = field(repr=False)
-    body: bytes = field(repr=False)
+    body: bytes | None = field(repr=False)
 
     @property
     def summary(self) -> str:
         """The request without its headers and credentials, a long body shortened."""
-        return shown_request(self.method, self.url, self.body)
+        return shown_request(self.method, self.url, self.body or b"")
 
 
 @contextmanager
@@ -82,6 +82,7 @@ def _is_local(url: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def _bytes(body: Any) -> bytes:
-    """Return a request's body; nothing where it comes piece by piece."""
-    return body.encode() if isinstance(body, str) else body if isinstance(body, bytes) else b""
+def _bytes(body: Any) -> bytes | None:
+    if isinstance(body, str):
+        return body.encode()
+    return b"" if body is None else bytes(body) if isinstance(body, bytes | bytearray) else None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from modeltest.consumer import Hang
 from modeltest.transports import Attempt
 
 LABEL_WIDTH = 9
@@ -78,6 +79,18 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
     def with_fix(self) -> str:
         """The same text, and how to mend it if the failure says so itself."""
         return f"{self}\n{Evidence('fix', self.fix)}" if self.fix else str(self)
+
+
+def hung(hang: Hang, statement: str = "") -> Failure:
+    """Return a hang as the failure it is, with the stack that shows where.
+
+    Args:
+        hang: the hang.
+        statement: what it means, where there is more to say than that something did not return.
+    """
+    text = statement or f"{hang}; the stack shows where it waits."
+    stack = "\n".join(hang.frames) or "(the thread has ended)"
+    return Failure(text, (Evidence("stack", stack),), hung=True)
 
 
 class Skip(Exception):  # noqa: N818 - not an error

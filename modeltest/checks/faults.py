@@ -14,7 +14,7 @@ from modeltest.backend import Close, Pause, Progress, Reset, Response, SendHead,
 from modeltest.checks.answers import answered, error_answer, html_page, json_answer
 from modeltest.checks.case import Case, ending
 from modeltest.checks.check import Need, check
-from modeltest.checks.failure import Evidence, Failure, count, size
+from modeltest.checks.failure import Failure, count, hung, size
 from modeltest.checks.refusal import expect_error, expect_refused, expect_said
 from modeltest.checks.said import repr_of, text_of
 from modeltest.checks.scripts import (
@@ -252,7 +252,7 @@ def nobody_listens(case: Case) -> Iterator[None]:
     address = case.backend.address
     case.backend.stop()
     with socket.socket() as placeholder:
-        with suppress(OSError):  # then it is free, and nobody listens there either
+        with suppress(OSError):  # of the system's; who has taken the port since is no provider
             placeholder.bind(address)
         yield
 
@@ -315,11 +315,11 @@ def _try_hint(trial: Trial, name: str, value: str, due: Callable[[float], float]
         try:
             log = case.read(patience=_HINT)
         except Hang as hang:
-            raise Failure(
-                f"refused with Retry-After: {value}, the adapter is still waiting; expected an "
-                "error at once where the wait is longer than a user's patience.",
-                (Evidence("stack", "\n".join(hang.frames)),),
-                hung=True,
+            raise hung(
+                hang,
+                f"refused with Retry-After: {value}, the adapter has not come back after "
+                f"{hang.seconds:.1f} s; expected another request once that time is over, or an "
+                "error at once where it is longer than a user's patience.",
             ) from None
         first, *others = [exchange.received for exchange in case.backend.exchanges] or [0.0]
         early = [at for at in others if at < due(first) - _EARLY]

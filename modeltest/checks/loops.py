@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from modeltest.backend import End, Progress, Response, Send
 from modeltest.checks.case import Case, ending, expect_events
 from modeltest.checks.check import Level, Need, check
-from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.failure import Evidence, Failure, Skip, hung
 from modeltest.checks.refusal import names_of
 from modeltest.checks.said import chain_of, shown, text_of
 from modeltest.checks.scripts import AwaitMore, in_step
@@ -47,11 +47,10 @@ def event_loop_stays_responsive(trial: Trial) -> None:
         except Hang as hang:
             if ticks.wait(ticks.count + _TICKS, case.subject.deadline):
                 raise  # it hangs, and the loop goes round
-            raise Failure(
+            raise hung(
+                hang,
                 f"the event loop stands still while the adapter waits for its provider: {hang}. "
                 "The server goes on once another task has had its turns.",
-                (Evidence("stack", "\n".join(hang.frames)),),
-                hung=True,
             ) from None
 
 

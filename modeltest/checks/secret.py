@@ -72,9 +72,19 @@ def _without(text: str, part: str) -> str:
 
 
 def _without_ends(text: str, value: str) -> str:
-    """Return `text` without the beginnings and the ends of `value` that are half of it or more."""
+    """Return `text` without the beginnings and the ends of `value` that are half of it or more.
+
+    And without a shorter beginning where the text was cut.
+    """
     half = max(SHORTEST, (len(value) + 1) // 2)
     for length in range(len(value) - 1, half - 1, -1):
         for part in (value[:length], value[-length:]):
             text = _without(text, part)
+    if "…" in text:
+        for length in range(half - 1, _SHORT_BEGINNING - 1, -1):
+            text = _without(text, f"{value[:length]}…")
     return text
+
+
+_SHORT_BEGINNING = 3
+"""Characters of a secret's beginning that are removed where a text was cut."""

@@ -51,14 +51,22 @@ class Sending:
 
     @property
     def strays(self) -> list[Caught]:
-        """The requests to elsewhere that carry the question; others are none of this request."""
+        """The requests to elsewhere that carry the question, or what nobody knows.
+
+        Others are none of this request.
+        """
         texts = [message.text.encode() for message in self.request.messages if message.text]
-        return [one for one in self.caught if any(text in one.body for text in texts)]
+        return [
+            one
+            for one in self.caught
+            if one.body is None or any(text in one.body for text in texts)
+        ]
 
     @property
     def bodies(self) -> list[bytes]:
         """What was sent for the request, wherever it went."""
-        return [*(one.body for one in self.exchanges), *(one.body for one in self.strays)]
+        elsewhere = (one.body for one in self.strays if one.body is not None)
+        return [*(one.body for one in self.exchanges), *elsewhere]
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -88,6 +96,12 @@ class Sending:
                 f"sent elsewhere; expected one request to base_url; {got}.",
                 self.evidence,
                 fix="build every URL from base_url",
+            )
+        if self.malformed:
+            raise Failure(
+                f"what was sent is no HTTP/1 request: {self.malformed[0]}; expected exactly one; "
+                f"{got}.",
+                self.evidence,
             )
         raise Failure(f"not sent; expected exactly one request; {got}.", self.evidence)
 

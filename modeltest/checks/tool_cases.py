@@ -30,8 +30,8 @@ ANSWERED = ("there is no such tool", "no tool of that name", "there still is non
 
 _PLACE = {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}
 
-_ANY_LENGTH = 40
-"""Characters of a name that are shown."""
+_SHOWN_WHOLE = 40
+"""Characters up to which a name is shown whole."""
 
 
 def rule_of(subject: Subject) -> ToolNameRule:
@@ -117,6 +117,6 @@ def modes_of(subject: Subject) -> frozenset[str]:
 
 def named(name: str) -> str:
     """Return "tool name 'get weather'", in ASCII, a long name shortened."""
-    if len(name) > _ANY_LENGTH:
+    if len(name) > _SHOWN_WHOLE:
         return f"tool name {name[:3]!a}… ({len(name)} characters)"
     return f"tool name {name!a}"

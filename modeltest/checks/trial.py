@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from modeltest.backend import Backend, Response
 from modeltest.checks.case import Case
 from modeltest.checks.check import Check, Level
-from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.failure import Failure, Skip, hung
 from modeltest.checks.spills import Spills
 from modeltest.checks.subject import Subject
 from modeltest.consumer import Hang, without_tracebacks
@@ -136,7 +136,8 @@ class Trial:
                         yield case
                         case.drop_model()
                 except (Failure, Hang) as error:
-                    raise _as_failure(error).with_evidence(case.evidence()) from None
+                    failure = hung(error) if isinstance(error, Hang) else error
+                    raise failure.with_evidence(case.evidence()) from None
         finally:
             backend.raise_faults()
 
@@ -145,12 +146,9 @@ class Trial:
         wire = self.subject.wire
         if wire is None or response.content_type != _EVENT_STREAM:
             return response
-        media_type = wire.content_type.partition(";")[0]
-        return (
-            response
-            if media_type == _EVENT_STREAM
-            else replace(response, content_type=wire.content_type)
-        )
+        if wire.content_type.partition(";")[0] == _EVENT_STREAM:
+            return response
+        return replace(response, content_type=wire.content_type)
 
 
 @contextmanager
@@ -169,13 +167,3 @@ def _no_faulty_events(case: Case) -> Iterator[None]:
         case.expect_events_only(hung=isinstance(error, Hang))
         raise
     case.expect_events_only()
-
-
-def _as_failure(error: Failure | Hang) -> Failure:
-    """Return a hang as the failure it is, with the stack that shows where."""
-    if isinstance(error, Failure):
-        return error
-    stack = "\n".join(error.frames) or "(the thread has ended)"
-    return Failure(
-        f"{error}; the stack shows where it waits.", (Evidence("stack", stack),), hung=True
-    )

@@ -56,7 +56,7 @@ def short_repr(given: object) -> str:
     return _repr.repr(given)
 
 
-def _field(given: Any, kind: type[Event], name: str) -> Any:
+def _field(given: Any, kind: type, name: str) -> Any:
     try:
         value = getattr(given, name)
     except Exception as error:
@@ -76,7 +76,7 @@ def _plain(value: Any, kind: type, name: str) -> Any:
             f"the adapter gave {short_repr(value)} as {what}; expected {_ARTICLES[wanted]}"
         )
     if wanted is Usage:
-        return Usage(**{name: _plain(getattr(value, name), Usage, name) for name in _COUNTS})
+        return Usage(**{name: _field(value, Usage, name) for name in _COUNTS})
     if type(value) is wanted or name == "reason":
         return value
     # str(value) would call what the subclass makes of it.

@@ -57,6 +57,8 @@ class TestCaught(unittest.TestCase):
 
     def test_bodies_that_come_in_pieces_are_not_read(self) -> None:
         run(self.judged(lambda _: self.post(FAR, data=iter([b"a"]))), subject())
+        self.assertEqual([one.body for one in self.caught], [None])
+        self.assertTrue(self.caught[0].summary.startswith("POST https://api.example.com/"))
         run(self.judged(lambda _: self.post(FAR, data="é")), subject())
         self.assertEqual([one.body for one in self.caught], ["é".encode()])
 

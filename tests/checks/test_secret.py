@@ -56,6 +56,8 @@ class TestRedaction(unittest.TestCase):
 
     def test_nothing_is_left_of_one_that_was_shortened(self) -> None:
         secret = Secret(Subject.api_key)
+        for length in range(3, 14):
+            self.assertEqual(secret.redact(f"{Subject.api_key[:length]}…"), REDACTED)
         for length in range(14, len(Subject.api_key)):
             self.assertEqual(secret.redact(f"{Subject.api_key[:length]}…"), f"{REDACTED}…")
             self.assertEqual(secret.redact(f"…{Subject.api_key[-length:]}"), f"…{REDACTED}")

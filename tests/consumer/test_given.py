@@ -34,6 +34,14 @@ class Odd(TextDelta):
     def __init__(self) -> None: ...
 
 
+class OddUsage(Usage):
+    @property
+    def input_tokens(self) -> int:
+        raise KeyError("no count")
+
+    def __init__(self) -> None: ...
+
+
 class TestAsEvent(unittest.TestCase):
     def test_the_contracts_own_are_themselves(self) -> None:
         event = TextDelta("a")
@@ -66,6 +74,7 @@ class TestAsEvent(unittest.TestCase):
             (Finish("stop", usage=Usage("1")), r"'1' as Usage\.input_tokens; expected an int$"),
             (Finish(None), r"^the adapter gave None as Finish\.reason; expected a str$"),
             (Odd(), r"^TextDelta\.text of the adapter raised KeyError\('no text'\); expected a va"),
+            (Finish("stop", usage=OddUsage()), r"^Usage\.input_tokens of the adapter raised KeyEr"),
             ("x" * 10**6, r"^the adapter gave '.{1,300}'; expected"),
         ):
             with self.subTest(text), self.assertRaisesRegex(NoEvent, text):

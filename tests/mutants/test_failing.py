@@ -77,7 +77,7 @@ SAYS = {
     failing.LimitsTheWholeAnswer: "no silence, but a long answer: an answer with pauses of 0.025 s was",
     revealing.FollowsRedirects: "HTTP 301: .* the key was sent there, in the header x-api-key",
     revealing.HasItsKeyInTheBody: "HTTP 307: .* the key was sent there, in the body",
-    revealing.AddsItsKeyAgain: "HTTP 301: .* the key was sent there, in the query",
+    revealing.AddsItsKeyAgain: "HTTP 301: .* the key was sent there, in the URL",
     revealing.TakesSlashesForAPath: "HTTP 307, to //: after HTTP 307, to // with a Location at",
     revealing.TakesRedirectsForAnswers: "HTTP 301, which was not followed, was taken for a finished",
     revealing.SaysItsURL: r"the error reveals the key in its text: no answer: .*\?key=\[redacted\]",

@@ -167,7 +167,7 @@ class TestEventBytes(unittest.TestCase):
             (None, r"^event\(4\) gave None: expected str or bytes$"),
             ({"text": "a"}, r"^event\(4\) gave \{'text': 'a'\}: expected str or bytes$"),
             ("data: a\n", r"^event\(4\) gave b'data: a\\n': expected .* with its blank line, such"),
-            ("", r"^event\(4\) gave b'': expected a server-sent event"),
+            ("", r"^event\(4\) gave nothing: expected the bytes of one event$"),
             ("x" * 500, r"^event\(4\) gave b'x{80}': expected"),
         ):
             with self.subTest(given), self.assertRaisesRegex(SetUpError, pattern):
@@ -175,7 +175,7 @@ class TestEventBytes(unittest.TestCase):
 
     def test_other_framings_know_no_blank_line(self) -> None:
         self.assertEqual(event_bytes(lambda i: "{}\n", 0, blank_line=False), b"{}\n")
-        with self.assertRaisesRegex(SetUpError, "gave b''"):
+        with self.assertRaisesRegex(SetUpError, "gave nothing"):
             event_bytes(lambda i: "", 0, blank_line=False)
 
     def test_what_the_author_raises_is_told(self) -> None:

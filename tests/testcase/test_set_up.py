@@ -26,7 +26,7 @@ from modeltest import (
 from modeltest.checks import ALL, SetUpError, Status, Subject
 from modeltest.demo.acme import AcmeModel
 from modeltest.set_up import subject_of, try_out
-from modeltest.wire import OllamaChat, OpenAIChat
+from modeltest.wire import OllamaChat, OpenAIChat, WireFormat
 
 from .running import SET_UP, acme, case, event, new_model, run, text_of
 
@@ -271,6 +271,7 @@ class TestAttributes(unittest.TestCase):
             ("refused_tool_names", "name", "a tuple of names"),
             ("refused_tool_names", None, "a tuple of names"),
             ("accepted_tool_names", (1,), "a tuple of names"),
+            ("deadline", True, "seconds above 0, an hour at most"),
             ("deadline", 0, "seconds above 0, an hour at most"),
             ("deadline", -1.0, "seconds above 0, an hour at most"),
             ("deadline", "2", "seconds above 0, an hour at most"),
@@ -287,6 +288,22 @@ class TestAttributes(unittest.TestCase):
             self.assertEqual(
                 str(caught.exception), f"TestAcme.{name}: expected {expected}, got {value!r}"
             )
+
+    def test_what_raises_fails_one_test_and_skips_the_others(self) -> None:
+        class Unfinished(WireFormat):
+            name = "Unfinished"
+
+        def raises(_: Any) -> str:
+            raise KeyError("ACME_KEY")
+
+        for name, value, said in (
+            ("api_key", property(raises), r"KeyError\('ACME_KEY'\)"),
+            ("wire", Unfinished, "Unfinished "),
+        ):
+            with self.subTest(name):
+                result = run(acme(**{name: value}), SET_UP, "test_break_releases")
+                self.assertRegex(text_of(result), rf"^AssertionError: TestAcme\.{name}: {said}")
+                self.assertEqual(len(result.skipped), 1)
 
     def test_an_api_key_that_cannot_be_used_is_not_shown(self) -> None:
         for value in ("", "sk-1234", None):

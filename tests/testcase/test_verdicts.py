@@ -270,6 +270,22 @@ class TestIdleTimeout(unittest.TestCase):
                 tests = acme(idle_timeout=property(lambda _, given=given: given))
                 self.assertTrue(run(tests, SET_UP, CLEAN).wasSuccessful())
 
+    def test_a_property_that_can_be_set_is_given_back(self) -> None:
+        class TestAcme(acme()):  # type: ignore[misc]
+            kept = 0.1
+
+            @property
+            def idle_timeout(self) -> float:
+                return self.kept
+
+            @idle_timeout.setter
+            def idle_timeout(self, value: float) -> None:
+                self.kept = value
+
+        test = TestAcme(CLEAN)
+        test.run()
+        self.assertEqual(test.idle_timeout, 0.1)
+
     def test_the_attribute_is_as_before(self) -> None:
         test = acme(idle_timeout=0.1)(CLEAN)
         test.run()
