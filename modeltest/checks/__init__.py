@@ -21,6 +21,7 @@ from modeltest.checks import (
     isolation,
     loops,
     release,
+    retries,
     tools,
     truncation,
 )
@@ -45,6 +46,7 @@ ALL: tuple[Check, ...] = (
     *_checks_of(calls),
     *_checks_of(framing),
     *_checks_of(faults),
+    *_checks_of(retries),
     *_checks_of(credentials),
     *_checks_of(tools),
     *_checks_of(isolation),

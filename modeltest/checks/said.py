@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from modeltest.consumer import Hang, call_within
+from modeltest.consumer import call_within
 
 _PATIENCE = 5.0
 """Seconds that a look may take; it takes microseconds."""
@@ -61,9 +61,23 @@ def notes_of(error: BaseException) -> str:
 
 def carried_by(error: BaseException) -> str:
     """Return the public attributes of an error, and what those that are objects hold, as text."""
+    return " ".join(text for _, text in parts_carried_by(error))
+
+
+def parts_carried_by(error: BaseException) -> list[tuple[str, str]]:
+    """Return the same, part by part: each with the name of the error's attribute it is found in."""
+
+    def look() -> list[tuple[str, str]]:
+        seen: dict[int, Any] = {id(error): error}
+        return [
+            (name, text)
+            for name, value in _attributes(error)
+            for text in _told(value, _DEPTH, seen)
+        ]
+
     with _filters, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of attributes that are deprecated: nobody uses them here
-        return _looked("attributes", lambda: " ".join(_carried(error, _DEPTH, {})))
+        return call_within(_PATIENCE, "an error's attributes", look)
 
 
 def chain_of(error: BaseException | None) -> list[BaseException]:
@@ -81,16 +95,16 @@ def chain_of(error: BaseException | None) -> list[BaseException]:
     return links
 
 
-def _carried(value: Any, depth: int, seen: dict[int, Any]) -> Iterator[str]:
-    """Yield what the public attributes, or the items, of a value say."""
-    if depth < 0 or id(value) in seen:
+def _told(value: Any, depth: int, seen: dict[int, Any]) -> Iterator[str]:
+    """Yield what a value says, and what its public attributes, or its items, say."""
+    if callable(value):
+        return
+    yield _or_raised(lambda: repr(value), "repr()")
+    if depth == 0 or isinstance(value, _PLAIN) or id(value) in seen:
         return
     seen[id(value)] = value  # held, or what a property makes next could have the same number
     for held in _held(value):
-        if not callable(held):
-            yield repr_of(held)
-            if not isinstance(held, _PLAIN):
-                yield from _carried(held, depth - 1, seen)
+        yield from _told(held, depth - 1, seen)
 
 
 def _held(value: Any) -> Iterator[Any]:
@@ -99,10 +113,14 @@ def _held(value: Any) -> Iterator[Any]:
     elif isinstance(value, list | tuple | set | frozenset):
         yield from list(value)[:_ITEMS]
     else:
-        names: list[str] = []
-        with suppress(Exception):
-            names = [name for name in dir(value) if not name.startswith("_")]
-        yield from (_attribute(value, name) for name in names)
+        yield from (held for _, held in _attributes(value))
+
+
+def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    names: list[str] = []
+    with suppress(Exception):
+        names = [name for name in dir(value) if not name.startswith("_")]
+    yield from ((name, _attribute(value, name)) for name in names)
 
 
 def _attribute(value: Any, name: str) -> Any:
@@ -112,13 +130,13 @@ def _attribute(value: Any, name: str) -> Any:
 
 
 def _guarded(make: Callable[[], str], what: str) -> str:
+    return call_within(_PATIENCE, f"an error's {what}", lambda: _or_raised(make, what))
+
+
+def _or_raised(make: Callable[[], str], what: str) -> str:
     try:
-        return _looked(what, make)
-    except (KeyboardInterrupt, Hang):
+        return make()
+    except KeyboardInterrupt:
         raise
     except BaseException as second:
         return f"<its {what} raised {type(second).__name__}>"
-
-
-def _looked(what: str, look: Callable[[], str]) -> str:
-    return call_within(_PATIENCE, f"an error's {what}", look)

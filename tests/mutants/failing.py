@@ -6,7 +6,10 @@ import json
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from http.client import HTTPException
+from types import SimpleNamespace
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import requests
 from urllib3.exceptions import HTTPError, ReadTimeoutError
@@ -19,10 +22,11 @@ from modeltest import (
     ModelError,
     RateLimitedError,
     Request,
+    StreamProtocolError,
 )
 
 from .cut import STOP
-from .parrot import Parrot, Raw
+from .parrot import Line, Parrot, Raw
 
 RETRIES, SILENCE = 2, 0.1
 
@@ -153,6 +157,66 @@ class KeepsPages(Parrot):
             raise APIError(raw.status, body[:1000], body=body)
 
 
+class KeepsPagesInACause(Parrot):
+    """The error is short, and the traceback has all that was said."""
+
+    def check(self, raw: Raw) -> None:
+        if raw.status != 200:
+            body = raw.read().decode()
+            raise APIError(raw.status, body[:1000]) from ValueError(body)
+
+
+class Refused(ModelError):
+    """An error with an object in it, as of a schema."""
+
+    __slots__ = ("details",)
+
+    def __init__(self, status: int, body: str) -> None:
+        super().__init__(f"HTTP {status}: {body[:1000]}")
+        self.details = {"status": status, "body": body}
+
+
+class KeepsPagesInADict(Parrot):
+    """The error has all that was said, under a name in an attribute."""
+
+    def check(self, raw: Raw) -> None:
+        if raw.status != 200:
+            raise Refused(raw.status, raw.read().decode())
+
+
+class KeepsItsResponse(Parrot):
+    """The error has the response, and that has its body."""
+
+    def check(self, raw: Raw) -> None:
+        if raw.status != 200:
+            body = raw.read().decode()
+            error = APIError(raw.status, body[:1000])
+            error.response = SimpleNamespace(text=body)  # type: ignore[attr-defined]
+            raise error
+
+
+class CarriesMessages(Parrot):
+    """Shortens pages, and believes that a message is short."""
+
+    def check(self, raw: Raw) -> None:
+        if raw.status != 200:
+            body = raw.read().decode()
+            if "json" in raw.headers.get("Content-Type", ""):
+                raise APIError(raw.status, json.loads(body)["error"]["message"])
+            raise APIError(raw.status, body[:1000])
+
+
+class BelievesItsHints(Parrot):
+    """Reads a hint as the number of seconds that it always was."""
+
+    def check(self, raw: Raw) -> None:
+        try:
+            super().check(raw)
+        except APIError as error:
+            hint = float(raw.headers.get("Retry-After", "0"))
+            raise RateLimitedError(error.status, error.message, retry_after=hint) from error
+
+
 class StaysOpen(Parrot):
     """Reads what it needs of a refusal, and goes."""
 
@@ -219,20 +283,139 @@ class SleepsAnHour(Retrying):
         self.woken.wait(seconds)
 
 
+class KnowsHintsOf429Alone(Retrying):
+    """A provider that is overloaded has no hint for it."""
+
+    def hint(self, error: APIError) -> float:
+        return super().hint(error) if error.status == 429 else 0.0
+
+
 class BeginsAgain(Parrot):
     """Tries again whenever the connection breaks."""
+
+    error: ClassVar[type[ModelError]] = IncompleteResponseError
 
     def stream(self, request: Request) -> Iterable[Event]:
         for left in reversed(range(RETRIES)):
             try:
                 yield from super().stream(request)
                 return
-            except IncompleteResponseError:
+            except self.error:
                 if not left:
                     raise
 
 
+class Short(IncompleteResponseError):
+    """The body ended, and the answer had not."""
+
+
+class BeginsAgainAfterACut(BeginsAgain):
+    """Tries again where the body ends in mid-answer."""
+
+    error: ClassVar[type[ModelError]] = Short
+
+    def cut_short(self, raw: Raw, words: int) -> Event:
+        raise Short(f"the answer ended after {words} words")
+
+
+class BeginsAgainAfterABadEvent(BeginsAgain):
+    """Tries again where an event is no JSON."""
+
+    error = StreamProtocolError
+
+
+class BeginsAgainAfterSilence(Patient, Retrying):
+    """Tries again where nothing comes for too long."""
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        for left in reversed(range(RETRIES)):
+            try:
+                yield from super().stream(request)
+                return
+            except IncompleteResponseError as error:
+                if not left or not isinstance(error.__cause__, ReadTimeoutError):
+                    raise
+
+
+class AsksAgainAfterSilence(Patient):
+    """Tries again where nothing comes for too long, though nobody allowed it."""
+
+    def ask(self, request: Request) -> requests.Response:
+        for left in reversed(range(3)):
+            try:
+                return super().ask(request)
+            except ModelError as error:
+                if not left or not isinstance(error.__cause__, requests.ReadTimeout):
+                    raise
+        raise AssertionError
+
+
+class AsksAgainWhereNobodyAnswers(Parrot):
+    """Tries again where there is no answer, though nobody allowed it."""
+
+    def ask(self, request: Request) -> requests.Response:
+        for left in reversed(range(3)):
+            try:
+                return super().ask(request)
+            except APIError:
+                raise
+            except ModelError:
+                if not left:
+                    raise
+        raise AssertionError
+
+
 # No stream
+
+
+class AsksAgainForAStream(Parrot):
+    """Tries again where there is no stream, though nobody allowed it."""
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        for _ in range(3):
+            with self.ask(request) as response:
+                if "event-stream" in response.headers.get("Content-Type", ""):
+                    yield from self.read(response.raw)
+                    return
+        raise ModelError("no stream")
+
+
+class KeepsWhatIsNoStream(Parrot):
+    """Looks at the media type, and goes."""
+
+    kept: ClassVar[list[requests.Response]] = []
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        response = self.ask(request)
+        if "event-stream" not in response.headers.get("Content-Type", ""):
+            self.kept.append(response)
+            raise ModelError("no stream")
+        with response:
+            yield from self.read(response.raw)
+
+
+class KeepsSilentConnections(Patient):
+    """A connection on which nothing comes is given up, and not closed."""
+
+    kept: ClassVar[list[Line]] = []
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        line = Line(urlsplit(self.url))
+        line.connection.timeout = SILENCE
+        try:
+            body = json.dumps(self.payload(request)).encode()
+            raw = line.ask(body, {"Content-Type": "application/json", **self.headers})
+            self.check(raw)
+            yield from self.read(raw)
+        except (OSError, HTTPError, HTTPException) as error:
+            raise ModelError(f"no answer: {error}") from error
+        except IncompleteResponseError as error:
+            if isinstance(error.__cause__, ReadTimeoutError):
+                self.kept.append(line)
+            raise
+        finally:
+            if line not in self.kept:
+                line.close()
 
 
 class TakesPagesForAnswers(Parrot):

@@ -21,6 +21,11 @@ CAUGHT_BY = {
     failing.ParsesPages: {"faults/status", "faults/redirect"},
     failing.CarriesPages: {"faults/status"},
     failing.KeepsPages: {"faults/status"},
+    failing.KeepsPagesInACause: {"faults/status"},
+    failing.KeepsPagesInADict: {"faults/status"},
+    failing.KeepsItsResponse: {"faults/status"},
+    failing.CarriesMessages: {"faults/status"},
+    failing.BelievesItsHints: {"faults/status"},
     failing.StaysOpen: {"faults/status"},
     failing.RepeatsEveryRefusal: {"faults/status"},
     failing.RepeatsTooOften: {"faults/status"},
@@ -29,6 +34,15 @@ CAUGHT_BY = {
     failing.WaitsHalfAsLong: {"faults/retry-after"},
     failing.ComesEarlyAfterLongHints: {"faults/retry-after"},
     failing.SleepsAnHour: {"faults/retry-after"},
+    failing.KnowsHintsOf429Alone: {"faults/retry-after"},
+    failing.BeginsAgainAfterACut: {"faults/no-repeat", "faults/not-a-stream"},
+    failing.BeginsAgainAfterABadEvent: {"faults/no-repeat"},
+    failing.BeginsAgainAfterSilence: {"faults/idle"},
+    failing.AsksAgainAfterSilence: {"faults/idle"},
+    failing.AsksAgainWhereNobodyAnswers: {"faults/unreachable"},
+    failing.AsksAgainForAStream: {"faults/not-a-stream"},
+    failing.KeepsWhatIsNoStream: {"faults/not-a-stream"},
+    failing.KeepsSilentConnections: {"faults/idle"},
     failing.BeginsAgain: {"faults/no-repeat", "faults/not-a-stream"},
     failing.TakesPagesForAnswers: {"faults/not-a-stream"},
     failing.TakesJSONForAnAnswer: {"faults/not-a-stream"},
@@ -58,6 +72,11 @@ SAYS = {
     failing.ParsesPages: "HTTP 502, a page: HTTP 502 made the adapter raise, .* JSONDecodeError",
     failing.CarriesPages: r"of 10\.0 MB: the error carries the whole body: its text has 10,000,",
     failing.KeepsPages: "the error carries the whole body: its attribute 'body' has 10,000,",
+    failing.KeepsPagesInACause: r"a cause of it \(ValueError\) carries the whole body: its text has",
+    failing.KeepsPagesInADict: "the error carries the whole body: its attribute 'details' has 10,000,",
+    failing.KeepsItsResponse: "the error carries the whole body: its attribute 'response' has 10,000",
+    failing.CarriesMessages: r"a message of 10\.0 MB: the error carries the whole body: its text has",
+    failing.BelievesItsHints: "Retry-After: Wed, 21 Oct .* made the adapter raise, .* ValueError: ",
     failing.StaysOpen: r"HTTP 400: the response is still open .* s after the turn failed\.",
     failing.RepeatsEveryRefusal: r"HTTP 400: 3 requests came; expected 1 at most \(`retries` is 2\)\.",
     failing.RepeatsTooOften: r"HTTP 408: 4 requests came; expected 3 at most \(`retries` is 2\)\.",
@@ -65,8 +84,17 @@ SAYS = {
     failing.ReadsSecondsAlone: r"a date: .* Retry-After: \w{3}, .* GMT was sent again 0\.\d s later",
     failing.WaitsHalfAsLong: r"1 second: .* was sent again 0\.\d s later; expected 1\.0 s or more",
     failing.ComesEarlyAfterLongHints: r"an hour: .* Retry-After: 3600 was sent again 0\.\d s later",
-    failing.SleepsAnHour: r"an hour: refused with Retry-After: 3600, .*still waiting.*\n(.*\n)*.* in sleep: ",
-    failing.BeginsAgain: "broke after the consumer had 2 events, and was begun again: it got 'word0 ",
+    failing.SleepsAnHour: r"an hour: refused with Retry-After: 3600, .*has not come back.*\n(.*\n)*.* in sleep: ",
+    failing.KnowsHintsOf429Alone: "HTTP 503: .* Retry-After: 1 was sent again 0",
+    failing.BeginsAgainAfterACut: "the body ends: the answer failed after the consumer had 2 events",
+    failing.BeginsAgainAfterABadEvent: "a malformed event: the answer failed after the consumer had 1",
+    failing.BeginsAgainAfterSilence: "then another answer: the answer failed after the consumer had 1",
+    failing.AsksAgainAfterSilence: r"accepted, then nothing: 3 requests came; expected 1 at most",
+    failing.AsksAgainWhereNobodyAnswers: r"closed before any header: 3 requests came; expected 1 at m",
+    failing.AsksAgainForAStream: "an error as JSON: 3 requests came; expected 1 at most",
+    failing.KeepsWhatIsNoStream: "an error as JSON: the response is still open",
+    failing.KeepsSilentConnections: "one event, then silence: the response is still open",
+    failing.BeginsAgain: "failed after the consumer had 2 events, and was begun again: it got 'word0 ",
     failing.TakesPagesForAnswers: "a page: a page, with status 200, was taken for a finished answer",
     failing.TakesJSONForAnAnswer: "an error as JSON, with status 200, was taken for a finished answer",
     failing.LeavesConnectionErrors: "a refused connection made the adapter raise, .* ConnectionError: ",
@@ -122,7 +150,12 @@ class TestFailing(unittest.TestCase):
         self.enterContext(warnings.catch_warnings())
         warnings.simplefilter("ignore", ResourceWarning)
         self.addCleanup(gc.collect)
-        self.addCleanup(failing.StaysOpen.kept.clear)
+        for model in (
+            failing.StaysOpen,
+            failing.KeepsWhatIsNoStream,
+            failing.KeepsSilentConnections,
+        ):
+            self.addCleanup(model.kept.clear)
         failing.SleepsAnHour.woken.clear()
         self.addCleanup(failing.SleepsAnHour.woken.set)
 
