@@ -5,15 +5,33 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 
-from modeltest.backend import Await, Progress, Response, Send, Stall
+from modeltest.backend import Await, Close, Progress, Response, Send, Stall
 from modeltest.checks.case import Case, expect_events
 from modeltest.checks.check import check
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.said import shown
-from modeltest.checks.scripts import Arrive, bad_request, ended_cleanly, in_step, left_half, sent
+from modeltest.checks.scripts import (
+    Arrive,
+    bad_request,
+    ended_cleanly,
+    flowing,
+    in_step,
+    left_half,
+    sent,
+    server_error,
+)
+from modeltest.checks.spellings import with_broken_json
 from modeltest.checks.texts import expect_beginning, plain_text
+from modeltest.checks.tool_cases import request_for
 from modeltest.checks.trial import Trial
-from modeltest.checks.turns import answer, bodies_or_none, meaning, sends, wire_shown
+from modeltest.checks.turns import (
+    answer,
+    bodies_or_none,
+    meaning,
+    ordinary_answer,
+    sends,
+    wire_shown,
+)
 from modeltest.checks.turns import reading as reading_of
 from modeltest.consumer import Log, Stream
 from modeltest.contract import (
@@ -82,6 +100,7 @@ def interleaved_streams_do_not_mix(trial: Trial) -> None:
                 case.take(stream, 1)
         for stream, text in zip(streams, texts, strict=True):
             expect_beginning(stream, text)
+    _try_one_closed(trial)
     if trial.subject.wire is not None:
         _try_interleaved_calls(trial, trial.subject.wire)
 
@@ -126,7 +145,7 @@ def model_is_usable_after_failure(trial: Trial) -> None:
         ended_cleanly((*sent(trial, [3000]), Send(half))),
         Response((*sent(trial, range(_EVENTS)), Stall())),
     )
-    with trial.case("", bad_request()) as case:
+    with trial.case("turn after turn", bad_request()) as case:
         case.read()
         case.backend.play(*map(trial.typed, scripts))  # however often the first was asked for
         _cancel_early(case)
@@ -134,8 +153,35 @@ def model_is_usable_after_failure(trial: Trial) -> None:
         case.read()
         stream = case.started()
         expect_beginning(stream, text)
+    for name, failing in _failures(trial).items():
+        with trial.case(f"after {name}", failing) as case:
+            case.read()
+            _expect_ordinary(trial, case, text)
+    with trial.case("after a request with a bad tool name", bad_request()) as case:
+        case.read(request=request_for("get weather"))
+        _expect_ordinary(trial, case, text)
     if trial.subject.wire is not None:
         _try_usage_after_usage(trial, trial.subject.wire)
+
+
+def _failures(trial: Trial) -> dict[str, Response]:
+    """Return the ways in which a turn can fail, beside those of one request after the other."""
+    broken = with_broken_json(trial.event(1))
+    failures = {
+        "HTTP 500": server_error(),
+        "no answer": Response(before=(Close(),)),
+        "a malformed event": ended_cleanly((*sent(trial, [0]), Send(broken))),
+    }
+    if trial.subject.wire is not None:
+        errors = bodies_or_none(trial.subject.wire.error_bodies)
+        failures |= {f"{body.name}": answer(trial, body) for body in errors[:1]}
+    return failures
+
+
+def _expect_ordinary(trial: Trial, case: Case, text: str) -> None:
+    """Expect an ordinary answer of a model that has failed."""
+    case.backend.play(trial.typed(Response((*sent(trial, range(_EVENTS)), Stall()))))
+    expect_beginning(case.started(), text)
 
 
 @check(
@@ -151,52 +197,78 @@ def request_is_not_changed(trial: Trial) -> None:
     """
     for name, original in {"": trial.subject.request, "with tools and calls": _RICH}.items():
         request = copy.deepcopy(original)
-        with trial.case(name, ended_cleanly(sent(trial, range(2)))) as case:
-            case.read(request=request)  # an adapter may refuse tools; it may not edit them
-            if request != original:
-                raise Failure(
-                    "the request was changed.",
-                    (Evidence("before", repr(original)), Evidence("after", repr(request))),
-                )
-    _try_two_requests(trial)
+        answers = ordinary_answer(trial, "It is."), ended_cleanly(sent(trial, [0])), bad_request()
+        with trial.case(name, *answers) as case:
+            for _ in answers:
+                case.read(request=request)  # an adapter may refuse tools; it may not edit them
+                if request != original:
+                    raise Failure(
+                        "the request was changed.",
+                        (Evidence("before", repr(original)), Evidence("after", repr(request))),
+                    )
+    _try_different_requests(trial)
 
 
-_WORDS = ("apricot-7031", "zucchini-9142")
-"""What two requests say; no adapter would say it by itself."""
+_WORDS = tuple(f"apricot-{number}" for number in range(7031, 7037))
+"""What requests say; no adapter would say it by itself."""
 
 
-def _try_two_requests(trial: Trial) -> None:
-    """Expect of two requests of one model, the first with tools, that each says its own words."""
-    first, second = ((user(f"Say {word}."),) for word in _WORDS)
+def _try_different_requests(trial: Trial) -> None:
+    """Expect of requests of one model, the first with tools, that each says its own word."""
+    first, *others = ((user(f"Say {word}."),) for word in _WORDS)
     # A copy: an adapter may edit it.
-    requests = (replace(copy.deepcopy(_RICH), messages=first), Request(second))
+    requests = (replace(copy.deepcopy(_RICH), messages=first), *map(Request, others))
     whole = ended_cleanly(sent(trial, range(2)))
-    with trial.case("two requests, one after the other", whole) as case:
+    with trial.case("different requests, one after the other", whole) as case:
         for request in requests:
             case.read(request=request)
         _expect_own_words(case)
-    with trial.case("two requests, side by side", whole) as case:
+    with trial.case("different requests, all opened before one is read", whole) as case:
         streams = [case.stream(request=request) for request in requests]
         for stream in streams:
             stream.open()
         for stream in streams:
             stream.drain()
         _expect_own_words(case)
+    with trial.case("different requests at the same time", whole) as case:
+        streams = [case.stream(request=request) for request in requests]
+        opening = [stream.start("open") for stream in streams]
+        reading = [stream.start("drain") for stream in streams]
+        for pending in (*opening, *reading):
+            pending.wait(case.subject.deadline)
+        _expect_own_words(case)
 
 
 def _expect_own_words(case: Case) -> None:
-    """Expect the words of each request in one of two bodies, and the tool beside the first's."""
+    """Expect the word of each request in a body of its own, and the tool beside the first's."""
     bodies = [exchange.body for exchange in case.backend.exchanges]
     said = [[word for word in _WORDS if word.encode() in body] for body in bodies]
     if len(bodies) != len(_WORDS) or not any(said):
         return  # it refuses tools, or sends what cannot be read
     alone = sorted(said) == [[word] for word in _WORDS]
-    if not alone or any(_WORDS[1].encode() in body and b"get_weather" in body for body in bodies):
+    tools = [_WORDS[0].encode() in body for body in bodies if b"get_weather" in body]
+    if not (alone and all(tools)):
         raise Failure(
-            "two requests of one model were mixed up: what one said is in the other.",
+            "requests of one model were mixed up: what one said is in another.",
             (case.requests_shown(),),
             fix="build each payload anew, from its own request; keep none on the model",
         )
+
+
+def _try_one_closed(trial: Trial) -> None:
+    """Expect that a stream goes on when another one of its model is closed."""
+    text = plain_text(trial, range(1000, 1000 + 8 * _EVENTS))
+    with trial.case("one is closed", flowing(trial), flowing(trial, first=1000)) as case:
+        first = case.started()
+        second = case.started(beside=first)
+        first.leave_loop()
+        if first.has_close:
+            first.close()
+        first.drop()
+        case.take(second, _EVENTS)
+        got = second.log.text
+        if not (text.startswith(got) or got.startswith(text)):
+            raise Failure(f"expected text that begins {text[:80]!r}, got {got[:80]!r}.")
 
 
 def _try_interleaved_calls(trial: Trial, wire: WireFormat) -> None:

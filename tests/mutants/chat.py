@@ -631,6 +631,31 @@ class CallsOnTheModel(Chat):
             yield event
 
 
+class EditsToolsAfterAnAnswer(Chat):
+    """Once a turn is over, its tools are made ready for the next one."""
+
+    def stream(self, request):
+        yield from super().stream(request)
+        for tool in request.tools:
+            tool.parameters.setdefault("additionalProperties", False)
+
+
+class RepeatsUntilAText(Chat):
+    """Tries again until the first text, whatever calls were given before."""
+
+    def stream(self, request):
+        for left in reversed(range(2)):
+            text = False
+            try:
+                for event in super().stream(request):
+                    text |= isinstance(event, TextDelta)
+                    yield event
+                return
+            except (ModelError, StreamProtocolError):
+                if text or not left:
+                    raise
+
+
 class OneId(Chat):
     """Every call has the id of the first."""
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import requests
 
 from docs.examples.sse import SSEDecoder
-from modeltest import Event, ModelError, Request, ToolUse
+from modeltest import (
+    APIError,
+    ConfigError,
+    Event,
+    ModelError,
+    Request,
+    StreamProtocolError,
+    ToolUse,
+)
 
 from .parrot import Parrot, Raw
 
@@ -90,8 +99,49 @@ class BreaksItsCircuit(Parrot):
         try:
             yield from super().stream(request)
         except ModelError as error:
-            self.failure = error
+            self.note(error)
             raise
+
+    def note(self, error: ModelError) -> None:
+        self.failure = error
+
+
+class BreaksItsCircuitAtAServersFault(BreaksItsCircuit):
+    """After an HTTP 5xx the model refuses everything, for ever."""
+
+    def note(self, error: ModelError) -> None:
+        if isinstance(error, APIError) and (error.status or 0) >= 500:
+            super().note(error)
+
+
+class BreaksItsCircuitWithoutAnAnswer(BreaksItsCircuit):
+    """After one connection that failed the model refuses everything, for ever."""
+
+    def note(self, error: ModelError) -> None:
+        if isinstance(error.__cause__, requests.ConnectionError):
+            super().note(error)
+
+
+class BreaksItsCircuitAtABadEvent(BreaksItsCircuit):
+    """After one event that is no JSON the model refuses everything, for ever."""
+
+    def note(self, error: ModelError) -> None:
+        if isinstance(error, StreamProtocolError):
+            super().note(error)
+
+
+class BreaksItsCircuitAtABadRequest(BreaksItsCircuit):
+    """After one request that it refused the model refuses everything, for ever."""
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        try:
+            yield from super().stream(request)
+        except ConfigError as error:
+            self.failure = ModelError(str(error))
+            raise
+
+    def note(self, error: ModelError) -> None:
+        pass
 
 
 class ClosesItsClient(Parrot):
@@ -160,6 +210,43 @@ class SharesItsPayload(Parrot):
 
     def payload(self, request: Request) -> dict[str, Any]:
         return self.shared
+
+
+class ThinksOfOneRequest(Parrot):
+    """The request is an attribute of the model while its author waits for a token."""
+
+    def ask(self, request: Request) -> requests.Response:
+        self.request = request
+        time.sleep(0.02)  # as long as it takes to fetch one
+        return super().ask(self.request)
+
+
+class StopsAllStreams(Parrot):
+    """Whoever closes a stream says so to all of the model's."""
+
+    stopped = False
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        self.stopped = False
+        try:
+            for event in super().stream(request):
+                if self.stopped:
+                    return
+                yield event
+        finally:
+            self.stopped = True
+
+
+class EditsTheToolsOfWhatIsRefused(Parrot):
+    """Where the provider refuses a request, its schemas are said to be at fault."""
+
+    def stream(self, request: Request) -> Iterable[Event]:
+        try:
+            yield from super().stream(request)
+        except APIError:
+            for tool in request.tools:
+                tool.parameters.pop("required", None)  # type: ignore[attr-defined]
+            raise
 
 
 class OneAtATime(Parrot):

@@ -83,6 +83,7 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
         "release/clean-next",
         "faults/egress",
         "isolation/reuse",
+        "isolation/interleaved",
     },
     early_stop.BindsTheInnerGenerator: {
         "release/break",
@@ -263,6 +264,13 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     sharing.OneAtATime: {"isolation/interleaved", "isolation/parallel"},
     # A stream spoils the model, or the request.
     sharing.BreaksItsCircuit: {"isolation/reuse"},
+    sharing.BreaksItsCircuitAtAServersFault: {"isolation/reuse"},
+    sharing.BreaksItsCircuitWithoutAnAnswer: {"isolation/reuse"},
+    sharing.BreaksItsCircuitAtABadEvent: {"isolation/reuse"},
+    sharing.BreaksItsCircuitAtABadRequest: {"isolation/reuse"},
+    sharing.ThinksOfOneRequest: {"isolation/request"},
+    sharing.StopsAllStreams: {"isolation/interleaved"},
+    sharing.EditsTheToolsOfWhatIsRefused: {"isolation/request"},
     sharing.ClosesItsClient: {
         "release/nothing-left",
         "release/many",
@@ -282,6 +290,9 @@ MUTANTS: dict[type[parrot.Parrot], set[str]] = {
     elsewhere.CancelsAtItsOwnAddress: {"faults/egress"},
     elsewhere.FallsBack: {"faults/status", "faults/egress", "isolation/reuse"},
 }
+
+BY_CHANCE = {sharing.ReadsTheLastResponse: {"isolation/request"}}
+"""What a mutant fails or not, as its threads run: two that read one response may wait for ever."""
 
 CHECKS = tuple(
     check
@@ -316,7 +327,8 @@ class TestMutants(unittest.TestCase):
         failed = {o.check.id: o for o in outcomes if o.status in (Status.FAILED, Status.WARNED)}
         self.assertFalse([o for o in outcomes if Secret(parrot.KEY).is_in(o.text)])
         wrongly = "\n".join(failed[name].text for name in failed.keys() - expected)
-        self.assertEqual(set(failed), expected, f"\n{model.__doc__}\n{wrongly}")
+        named = set(failed) - BY_CHANCE.get(model, set())
+        self.assertEqual(named, expected, f"\n{model.__doc__}\n{wrongly}")
 
 
 class TestTable(unittest.TestCase):
