@@ -5,21 +5,20 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from modeltest.backend import Exchange
 from modeltest.checks.case import Case, ending
 from modeltest.checks.elsewhere import Caught, caught_elsewhere
-from modeltest.checks.failure import Evidence, Failure, count, refused
+from modeltest.checks.failure import Evidence, Failure, Skip, count, refused
 from modeltest.checks.said import shown
 from modeltest.checks.trial import Trial
 from modeltest.consumer import Log
 from modeltest.contract import Request
 from modeltest.transports import Attempt
 
-_GZIP = b"\x1f\x8b"
 _SHOWN = 2
 """Requests that a failure shows."""
 
@@ -66,7 +65,7 @@ class Sending:
     def bodies(self) -> list[bytes]:
         """What was sent for the request, wherever it went."""
         elsewhere = (one.body for one in self.strays if one.body is not None)
-        return [*(one.body for one in self.exchanges), *elsewhere]
+        return [*map(content, self.exchanges), *elsewhere]
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -122,11 +121,42 @@ def send(trial: Trial, case: Case, request: Request) -> Sending:
     )
 
 
+def content(exchange: Exchange) -> bytes:
+    """Return a request's body, decompressed; as it is where it is not what its head says.
+
+    Raises:
+        Skip: it is compressed in a way that is not known here.
+    """
+    encoding = exchange.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in _DECODERS:
+        raise Skip(f"the request is compressed with {encoding}, which is not read here")
+    try:
+        return _DECODERS[encoding](exchange.body)
+    except (OSError, EOFError, zlib.error):
+        return exchange.body
+
+
+def _inflated(body: bytes) -> bytes:
+    """Return what was deflated, as the standard has it or as many do it: without its head."""
+    try:
+        return zlib.decompress(body)
+    except zlib.error:
+        return zlib.decompress(body, wbits=-zlib.MAX_WBITS)
+
+
+_DECODERS: dict[str, Callable[[bytes], bytes]] = {
+    "identity": bytes,
+    "gzip": gzip.decompress,
+    "x-gzip": gzip.decompress,
+    "deflate": _inflated,
+}
+
+
 def parsed(body: bytes) -> Any:
     """Return the JSON value of a request's body; None if it is no JSON."""
     try:
-        return json.loads(gzip.decompress(body) if body.startswith(_GZIP) else body)
-    except (ValueError, RecursionError, OSError, EOFError, zlib.error):
+        return json.loads(body)
+    except (ValueError, RecursionError):
         return None
 
 

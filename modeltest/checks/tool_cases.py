@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -22,11 +23,8 @@ from modeltest.wire.tools import COMMON_TOOL_NAMES
 WEATHER, TIME = "get_weather", "get_time"
 """Two tools that every provider takes."""
 
-CALLED = ("$READFILE", "read file", "$READFILE")
+MADE_UP = ("$READFILE", "read file")
 """What a model has called in an earlier turn: no tool has such a name."""
-
-ANSWERED = ("there is no such tool", "no tool of that name", "there still is none")
-"""The results of those calls."""
 
 _PLACE = {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}
 
@@ -63,13 +61,17 @@ def bad_names(subject: Subject, names: Sequence[str]) -> dict[str, Request]:
 def bad_choices(subject: Subject) -> Iterator[tuple[str, Request]]:
     """Yield requests with two tools of one name, and with a choice that cannot be made."""
     yield "two tools of one name", request_for(WEATHER, TIME, WEATHER)
+    yield "two tools of one name, the last ones", request_for(WEATHER, TIME, TIME)
     unknown = ToolChoice("sometimes")
     yield "tool choice of an unknown mode, 'sometimes'", request_for(WEATHER, choice=unknown)
+    yield "tool choice of an unknown mode without tools", request_for(choice=unknown)
     yield "tool choice 'required' without tools", request_for(choice=ToolChoice("required"))
     yield "tool choice 'tool' without tools", request_for(choice=ToolChoice("tool", WEATHER))
     yield "tool choice 'tool' without a name", request_for(WEATHER, choice=ToolChoice("tool"))
     undeclared = request_for(WEATHER, choice=ToolChoice("tool", TIME))
     yield f"tool choice of a tool that is not declared, {TIME!r}", undeclared
+    shouted = request_for(WEATHER, choice=ToolChoice("tool", WEATHER.upper()))
+    yield f"tool choice of a tool that is declared in other letters, {WEATHER.upper()!r}", shouted
     modes = modes_of(subject)
     if "required" not in modes:
         # One tool alone, required, says "tool" as well: then either is right.
@@ -98,13 +100,25 @@ def good_choices(subject: Subject) -> Iterator[tuple[str, Request]]:
         yield f"tool choice of one tool, {TIME!r}", request_for(WEATHER, TIME, choice=one)
 
 
-def with_history() -> Request:
-    """Return a request whose earlier turn called tools that there are not."""
-    ids = [f"call_{number}" for number in range(len(CALLED))]
-    calls = tuple(ToolUse(id_, name, {}) for id_, name in zip(ids, CALLED, strict=True))
-    results = tuple(ToolResult(id_, text) for id_, text in zip(ids, ANSWERED, strict=True))
+def histories(rule: ToolNameRule) -> Iterator[tuple[str, Request]]:
+    """Yield requests with earlier turns that called tools, some of which there cannot be."""
+    one, other = MADE_UP
+    yield "a bad name after a good one", _with_calls((WEATHER, one))
+    yield "a bad name in the first of two messages", _with_calls((one,), (WEATHER,))
+    yield "two bad names, one of them twice", _with_calls((one, other, one))
+    if rule.limit is not None:
+        long = "a" * (rule.limit + 1)
+        yield f"a name of {len(long)} characters", _with_calls((long,))
+
+
+def _with_calls(*messages: Sequence[str]) -> Request:
+    """Return a request whose history has these calls, a message each, and their results."""
     asked = request_for(WEATHER)
-    history = (*asked.messages, Message("assistant", calls), Message("tool", results))
+    history, number = list(asked.messages), itertools.count()
+    for names in messages:
+        calls = tuple(ToolUse(f"call_{next(number)}", name, {}) for name in names)
+        results = tuple(ToolResult(call.id, "there is no such tool") for call in calls)
+        history += [Message("assistant", calls), Message("tool", results)]
     return replace(asked, messages=(*history, user("Try again.")))
 
 
@@ -116,7 +130,12 @@ def modes_of(subject: Subject) -> frozenset[str]:
 
 
 def named(name: str) -> str:
-    """Return "tool name 'get weather'", in ASCII, a long name shortened."""
+    """Return "tool name 'get weather'", as `shown_name`."""
+    return f"tool name {shown_name(name)}"
+
+
+def shown_name(name: str) -> str:
+    """Return a name in quotes and in ASCII; a long one shortened."""
     if len(name) > _SHOWN_WHOLE:
-        return f"tool name {name[:3]!a}… ({len(name)} characters)"
-    return f"tool name {name!a}"
+        return f"{name[:3]!a}… ({len(name)} characters)"
+    return ascii(name)

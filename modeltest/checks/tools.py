@@ -7,24 +7,24 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from modeltest.backend import Exchange, Response
+from modeltest.backend import Response
 from modeltest.checks.check import Level, Need, check
 from modeltest.checks.failure import Evidence, Failure, Skip, count
 from modeltest.checks.refusal import names_of
 from modeltest.checks.said import carried_by, shown, text_of
-from modeltest.checks.sending import Sending, members, parsed, send, texts_in
+from modeltest.checks.sending import Sending, content, members, parsed, send, texts_in
 from modeltest.checks.tool_cases import (
-    ANSWERED,
-    CALLED,
+    MADE_UP,
     WEATHER,
     bad_choices,
     bad_names,
     good_choices,
     good_names,
+    histories,
     named,
     request_for,
     rule_of,
-    with_history,
+    shown_name,
 )
 from modeltest.checks.trial import Trial
 from modeltest.checks.turns import ordinary_answer
@@ -45,7 +45,7 @@ SEND_AS_IT_IS = (
     "are no tools; refuse nothing that the provider takes; an adapter without any tools says so: "
     'skips = {"tools/*": "why"}'
 )
-_CHOICES = {"toolchoice", "toolconfig", "functioncall", "functioncallingconfig"}
+_CHOICES = {"toolchoice", "functioncall", "functioncallingconfig"}
 """Members of a request that say how to choose, whoever the provider is: without "_", in small
 letters."""
 _OTHER_TYPE = "raise {} for it, or set config_error to what the adapter raises"
@@ -132,7 +132,7 @@ def tool_name_traps(trial: Trial) -> None:
     """
     traps = rule_of(trial.subject).traps
     if not traps:
-        raise Skip(f"{trial.subject.wire.name} has no rule for the characters of a tool's name")
+        raise _no_rule(trial)
     for name, request in bad_names(trial.subject, traps).items():
         _try_refused(trial, name, request)
 
@@ -151,14 +151,19 @@ def names_in_history_are_legal(trial: Trial) -> None:
     every further request of the conversation.
     """
     rule = rule_of(trial.subject)
-    if any(map(rule.accepts, CALLED)):
-        raise Skip(f"{trial.subject.wire.name} has no rule for the characters of a tool's name")
-    with trial.case("", _answer(trial)) as case:
-        sending = send(trial, case, with_history())
-        if not sending.bodies:
-            _expect_config_error(trial, sending)
-        for data in sending.bodies:
-            _expect_legal_calls(trial, sending, data)
+    if any(map(rule.accepts, MADE_UP)):
+        raise _no_rule(trial)
+    for name, request in histories(rule):
+        with trial.case(name, _answer(trial)) as case:
+            sending = send(trial, case, request)
+            if not sending.bodies:
+                _expect_config_error(trial, sending)
+            for data in sending.bodies:
+                _expect_legal_calls(trial, sending, data)
+
+
+def _no_rule(trial: Trial) -> Skip:
+    return Skip(f"{trial.subject.wire.name} has no rule for the characters of a tool's name")
 
 
 def _answer(trial: Trial) -> Response:
@@ -244,11 +249,12 @@ def _try_accepted(trial: Trial, name: str, request: Request, unlike: Sequence[An
     with trial.case(name, _answer(trial)) as case:
         sending = send(trial, case, request)
         exchange = sending.expect_one()
-        wire, body = trial.subject.wire, parsed(exchange.body)
+        wire, data = trial.subject.wire, content(exchange)
+        body = parsed(data)
         if wire is not None and wire.tool_name_paths:
             _expect_tools(sending, wire.sent_tool_names(body))
         else:
-            _expect_names(sending, exchange, body)
+            _expect_names(sending, data, body)
         if wire is not None and wire.tool_choice_paths:
             _expect_choice(sending, wire, body)
             _expect_choice_of_its_own(sending, body, unlike)
@@ -266,10 +272,10 @@ def _expect_tools(sending: Sending, got: tuple[str, ...]) -> None:
         )
 
 
-def _expect_names(sending: Sending, exchange: Exchange, body: Any) -> None:
+def _expect_names(sending: Sending, data: bytes, body: Any) -> None:
     """Expect each name somewhere in a request whose shape is not known."""
     for name in _needed(sending.request):
-        if not _is_told(name, body) and not _is_in(name, exchange.body, body):
+        if not _is_told(name, body) and not _is_in(name, data, body):
             raise Failure(f"expected {name!a} in the request; it is not there.", sending.evidence)
 
 
@@ -286,7 +292,7 @@ def _expect_definitions(trial: Trial) -> None:
     name = "a tool's description and parameters"
     with trial.case(name, _answer(trial), level=Level.SHOULD) as case:
         sending = send(trial, case, request)
-        body = parsed(sending.expect_one().body)
+        body = parsed(content(sending.expect_one()))
         if body is None:
             return  # no JSON: what it says in another notation cannot be told
         wanted = (tool.description, *tool.parameters["properties"])
@@ -301,9 +307,10 @@ def _expect_definitions(trial: Trial) -> None:
 
 
 def _expect_choice_of_its_own(sending: Sending, body: Any, unlike: Sequence[Any]) -> None:
-    """Expect that a call which is asked for is not spelled like one that is left open."""
+    """Expect that a choice which leaves something closed is not spelled like an open one."""
     mode, _ = _choice_of(sending.request)
-    if mode in ("required", "tool") and body in unlike:
+    asks = mode in ("required", "tool") or (mode == "none" and bool(sending.request.tools))
+    if asks and body in unlike:
         raise Failure(
             f"the same was sent for the tool choice {mode!r} as for another one.",
             sending.evidence,
@@ -370,7 +377,7 @@ def _bare(name: str) -> str:
 
 
 def _list(names: Iterable[str]) -> str:
-    return ", ".join(map(ascii, names)) or "no tool"
+    return ", ".join(map(shown_name, names)) or "no tool"
 
 
 # Replayed
@@ -378,27 +385,32 @@ def _list(names: Iterable[str]) -> str:
 
 def _expect_legal_calls(trial: Trial, sending: Sending, data: bytes) -> None:
     body, wire, rule = parsed(data), trial.subject.wire, rule_of(trial.subject)
-    got = () if wire is None else tuple(map(str, wire.sent_call_names(body)))
-    unchanged = [name for name in CALLED if _is_in(name, data, body)]
-    illegal = dict.fromkeys([*unchanged, *(name for name in got if not rule.accepts(name))])
+    known = wire is not None and bool(wire.call_name_paths)
+    got = tuple(map(str, wire.sent_call_names(body))) if known else ()
+    calls = [call for message in sending.request.messages for call in message.tool_uses]
+    names = tuple(call.name for call in calls)
+    illegal = [name for name in got if not rule.accepts(name)]
+    if not known:  # then anywhere
+        illegal = [n for n in names if not rule.accepts(n) and _is_in(n, data, body)]
     if illegal:
         raise Failure(
             f"sent as names of earlier calls, though they are illegal: {_list(illegal)}; expected "
             f"a refusal ({names_of(trial.subject.config_error)}), or legal names.",
             sending.evidence,
         )
-    answered = [result for result in ANSWERED if _is_in(result, data, body)]
-    if wire is not None and wire.call_name_paths and len(got) < len(answered):
+    # Every call that is sent has its id, and so has every result.
+    told = [call for call in calls if _is_in(call.id, data, body)]
+    if known and len(got) < len(told):
         raise Failure(
-            f"the results of {count(len(answered), 'earlier call')} were sent, and {len(got)} of "
-            "the calls; expected each call with its result.",
+            f"the results of {count(len(told), 'earlier call')} were sent, and {len(got)} of the "
+            "calls; expected each call with its result.",
             sending.evidence,
             fix="leave out a call and its result together: a provider refuses one without the "
             "other",
         )
-    if len(got) == len(CALLED) and _pattern(got) != _pattern(CALLED):
+    if len(got) == len(names) and _pattern(got) != _pattern(names):
         raise Failure(
-            f"the names of earlier calls were rewritten inconsistently: {_list(CALLED)} became "
+            f"the names of earlier calls were rewritten inconsistently: {_list(names)} became "
             f"{_list(got)}; expected the same name for the same one, another for another.",
             sending.evidence,
         )

@@ -98,7 +98,10 @@ class Gemini(WireFormat):
         ("tools", "*", "functionDeclarations", "*", "name"),
         ("tools", "*", "function_declarations", "*", "name"),
     )
-    tool_choice_paths = (("toolConfig",), ("tool_config",))
+    tool_choice_paths = (
+        ("toolConfig", "functionCallingConfig"),
+        ("tool_config", "function_calling_config"),
+    )
     call_name_paths = (
         ("contents", "*", "parts", "*", "functionCall", "name"),
         ("contents", "*", "parts", "*", "function_call", "name"),

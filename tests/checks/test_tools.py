@@ -4,6 +4,7 @@ import gzip
 import json
 import socket
 import unittest
+import zlib
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -87,13 +88,21 @@ class Compresses(AcmeModel):
     """Sends its request compressed."""
 
     tools: Any = None
+    encoding, compress = "gzip", staticmethod(gzip.compress)
 
     def stream(self, request):
         tools = request.tools if self.tools is None else self.tools
         told = [[tool.name, tool.description, tool.parameters] for tool in tools]
-        data = gzip.compress(json.dumps(told).encode())
-        with self._session.post(self._url, data=data, stream=True) as response:
+        data = self.compress(json.dumps(told).encode())
+        headers = {"Content-Encoding": self.encoding}
+        with self._session.post(self._url, data=data, headers=headers, stream=True) as response:
             yield TextDelta(response.text)
+
+
+def deflate(data):
+    """As some do it, without the head that the standard demands."""
+    compressor = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return compressor.compress(data) + compressor.flush()
 
 
 class Escapes(AcmeModel):
@@ -172,10 +181,30 @@ class TestUnknownShapes(unittest.TestCase):
         self.assertEqual((outcome.status, outcome.text), (Status.PASSED, ""))
 
     def test_a_request_that_is_compressed(self):
-        outcome = run(ACCEPTED, made(Compresses))
+        for encoding, compress in (
+            ("gzip", gzip.compress),
+            ("X-GZIP", gzip.compress),
+            ("deflate", zlib.compress),
+            ("deflate", deflate),
+            ("identity", bytes),
+        ):
+            with self.subTest(encoding):
+                how = {"encoding": encoding, "compress": staticmethod(compress)}
+                outcome = run(ACCEPTED, made(type("Model", (Compresses,), how)))
+                self.assertEqual((outcome.status, outcome.text), (Status.PASSED, ""))
+                outcome = run(ACCEPTED, made(type("Model", (Compresses,), {**how, "tools": ()})))
+                self.assertIn("expected 'get_weather' in the request; it is not", outcome.text)
+
+    def test_a_request_that_cannot_be_read_is_not_judged(self):
+        outcome = run(ACCEPTED, made(type("Model", (Compresses,), {"encoding": "br"})))
+        self.assertIs(outcome.status, Status.SKIPPED)
+        self.assertIn("the request is compressed with br, which is not read here", outcome.text)
+
+    def test_a_request_that_is_not_what_its_head_says(self):
+        outcome = run(
+            ACCEPTED, made(type("Model", (Compresses,), {"compress": staticmethod(bytes)}))
+        )
         self.assertEqual((outcome.status, outcome.text), (Status.PASSED, ""))
-        outcome = run(ACCEPTED, made(type("Drops", (Compresses,), {"tools": ()})))
-        self.assertIn("expected 'get_weather' in the request; it is not there", outcome.text)
 
     def test_a_format_that_says_not_where_names_stand(self):
         wire = AcmeLines()

@@ -3,6 +3,7 @@
 `Careful` is correct, and has a rule of its own besides: a name must not end with an underscore.
 """
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -118,7 +119,7 @@ class RewritesHistory(Careful):
         pass
 
     def call_name(self, name):
-        return re.sub("[^a-zA-Z0-9_-]", lambda found: f"_x{ord(found[0]):x}_", name)
+        return re.sub("[^a-zA-Z0-9_-]", lambda found: f"_x{ord(found[0]):x}_", name)[:64]
 
 
 class ForgetsHistory(Careful):
@@ -137,6 +138,30 @@ class ForgetsHistory(Careful):
             for message in request.messages
         ]
         return super().payload(replace(request, messages=tuple(m for m in kept if m.parts)))
+
+
+class TellsHistory(Careful):
+    """Correct as well: calls with a bad name are told as text, and so are their results."""
+
+    def check_call(self, name):
+        pass
+
+    def message(self, message):
+        told = [p for p in message.tool_uses if not self.is_legal(p.name)]
+        if any(not self.is_legal(part.name) for part in message.tool_uses):
+            names = " and ".join(re.sub("[^a-z ]", "", part.name) for part in told)
+            return [{"role": "assistant", "content": f"I called {names}."}]
+        if message.role == "tool":
+            return [{"role": "user", "content": part.content} for part in message.parts]
+        return super().message(message)
+
+
+class KeepsNamesBeside(RewritesHistory):
+    """Correct as well: what a call was named stands in the metadata, which no provider judges."""
+
+    def payload(self, request):
+        names = [call.name for message in request.messages for call in message.tool_uses]
+        return super().payload(request) | ({"metadata": {"names": names}} if names else {})
 
 
 class NamesEveryWay(Careful):
@@ -265,6 +290,39 @@ class ChecksAfterSending(Careful):
 class KeepsDuplicates(Careful):
     def check_unique(self, names):
         pass
+
+
+class DuplicatesOfTheFirst(Careful):
+    """Compares every tool with the first one."""
+
+    def check_unique(self, names):
+        super().check_unique([name for name in names if name == names[0]])
+
+
+class ChoosesInAnyCase(Careful):
+    """Finds the tool that is chosen, whatever the case of its letters."""
+
+    def check_choice(self, choice, names):
+        lowered = replace(choice, name=choice.name.lower())
+        super().check_choice(lowered, {name.lower() for name in names})
+
+
+class ModeOfToolsAlone(Careful):
+    """Where there are no tools, the choice is left out, whatever it says."""
+
+    def check_choice(self, choice, names):
+        if names or choice.mode in ("required", "tool"):
+            super().check_choice(choice, names)
+
+
+class NoneIsAuto(Careful):
+    """A choice of no call is sent like one that is left open."""
+
+    def choice(self, request):
+        choice = request.tool_choice
+        if choice is not None and choice.mode == "none":
+            return super().choice(replace(request, tool_choice=replace(choice, mode="auto")))
+        return super().choice(request)
 
 
 class MergesDuplicates(Careful):
@@ -459,6 +517,36 @@ class ChecksAfterSendingElsewhere(SendsElsewhere):
 class HistoryAsItIs(Careful):
     def check_call(self, name):
         pass
+
+
+class HistoryOfFirstCalls(Careful):
+    """Looks at the first call of each message."""
+
+    def check(self, request):
+        calls = [message.tool_uses[:1] for message in request.messages]
+        for call in itertools.chain(*calls):
+            self.check_call(call.name)
+        super().check(replace(request, messages=()))
+
+
+class HistoryOfTheLastMessage(Careful):
+    """Looks at the calls that came last, as each came last once."""
+
+    def check(self, request):
+        *_, calls = [(), *(m.tool_uses for m in request.messages if m.tool_uses)]
+        for call in calls:
+            self.check_call(call.name)
+        super().check(replace(request, messages=()))
+
+    def call_name(self, name):
+        return name
+
+
+class HistoryOfAnyLength(HistoryAsItIs):
+    """Replaces what no name may hold; how long one is does not matter."""
+
+    def call_name(self, name):
+        return re.sub("[^a-zA-Z0-9_-]", "_", name)
 
 
 class HistoryNumbered(HistoryAsItIs):

@@ -179,8 +179,8 @@ class TestRequests(unittest.TestCase):
             "tool_config": {"function_calling_config": {"mode": "ANY"}},
             "contents": [{"role": "model", "parts": [{"function_call": call}]}],
         }
-        self.check(Gemini(), camel, camel["toolConfig"])
-        self.check(Gemini(array=True), snake, snake["tool_config"])
+        self.check(Gemini(), camel, camel["toolConfig"]["functionCallingConfig"])
+        self.check(Gemini(array=True), snake, snake["tool_config"]["function_calling_config"])
 
     def test_bedrock(self) -> None:
         request = {
