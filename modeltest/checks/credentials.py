@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from urllib.parse import parse_qsl, urlsplit
 
-from modeltest.backend import REDACTED, Backend, Exchange, Response
+from modeltest.backend import REDACTED, Backend, Close, Exchange, Response, Send
 from modeltest.checks.answers import answered, error_answer, html_page, redirect
 from modeltest.checks.case import Case
 from modeltest.checks.check import Level, check
@@ -15,7 +15,10 @@ from modeltest.checks.refusal import expect_refusal
 from modeltest.checks.said import chain_of, notes_of, repr_of, text_of
 from modeltest.checks.scripts import ended_cleanly, flowing, sent, without_last_chunk
 from modeltest.checks.secret import Secret
+from modeltest.checks.spellings import with_broken_json
+from modeltest.checks.tool_cases import request_for
 from modeltest.checks.trial import Trial
+from modeltest.checks.turns import answer, bodies_or_none
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HEADERS = {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key"}
@@ -40,14 +43,21 @@ def credentials_stay_with_the_provider(trial: Trial) -> None:
     with Backend(ended_cleanly(sent(trial, range(2)))) as elsewhere:
         trial.egress.allow(*elsewhere.address)
         there = f"{elsewhere.url}/elsewhere"
+        schemeless = there.removeprefix("http:")
         ways: dict[str, tuple[Response, ...]] = {
             f"HTTP {status}": (redirect(status, there),) for status in _REDIRECTS
         }
-        ways["HTTP 307, to //"] = (redirect(307, there.removeprefix("http:")),)
+        ways["HTTP 307, to //"] = (redirect(307, schemeless),)
         ways["HTTP 307, by way of the provider"] = redirect(307, "/moved"), redirect(307, there)
         for name, answers in ways.items():
             with trial.case(name, *answers) as case:
                 _expect_key_kept(case, name, elsewhere)
+        name = "HTTP 307, to what begins like the provider"
+        with trial.case(name) as case:
+            # Before the "@" stands who asks, as a browser sees it, and not who is asked.
+            location = f"{case.backend.url}@{schemeless.removeprefix('//')}"
+            case.backend.play(redirect(307, location))
+            _expect_key_kept(case, name, elsewhere)
 
 
 @check(
@@ -86,8 +96,8 @@ def only_the_provider_is_contacted(trial: Trial) -> None:
     "faults/secret",
     "test_errors_do_not_reveal_the_key",
     Level.SHOULD,
-    fix="send the key in a header, not in the URL, which HTTP clients quote in their errors; "
-    "raise `from None` where the cause quotes it",
+    fix="quote neither headers nor URLs in an error; send the key in a header, not in the URL, "
+    "which HTTP clients quote in theirs; raise `from None` where the cause quotes it",
 )
 def errors_do_not_reveal_the_key(trial: Trial) -> None:
     """No error reveals the key, and no cause of one does.
@@ -95,12 +105,7 @@ def errors_do_not_reveal_the_key(trial: Trial) -> None:
     Errors are logged, and logs are read by many.
     """
     secret, handed_over = trial.subject.secret, False
-    for name, response in {
-        "HTTP 401": answered(error_answer(trial, 401)),
-        "HTTP 502, a page": answered(html_page(502, "502 Bad Gateway")),
-        "an answer that is cut": ended_cleanly(sent(trial, range(2))),
-        "an answer that breaks": without_last_chunk(sent(trial, range(2))),
-    }.items():
+    for name, response in _failures(trial):
         with trial.case(name, response) as case:
             log = case.read()
             handed_over |= any(_carries(exchange, secret) for exchange in _asked(case))
@@ -110,6 +115,23 @@ def errors_do_not_reveal_the_key(trial: Trial) -> None:
     if handed_over:
         with trial.case("connection refused") as case, nobody_listens(case):
             _expect_kept(case.read().error, secret)
+        with trial.case("a bad tool name", ended_cleanly(sent(trial, range(2)))) as case:
+            _expect_kept(case.read(request=request_for("get weather")).error, secret)
+
+
+def _failures(trial: Trial) -> Iterator[tuple[str, Response]]:
+    """Yield what a turn may fail of."""
+    yield "HTTP 401", answered(error_answer(trial, 401))
+    yield "HTTP 502, a page", answered(html_page(502, "502 Bad Gateway"))
+    yield "a page, with HTTP 200", answered(html_page(200, "Please log in"))
+    yield "an answer that is cut", ended_cleanly(sent(trial, range(2)))
+    yield "an answer that breaks", without_last_chunk(sent(trial, range(2)))
+    broken = with_broken_json(trial.event(1))
+    yield "a malformed event", ended_cleanly((*sent(trial, [0]), Send(broken)))
+    yield "no answer", Response(before=(Close(),))
+    if trial.subject.wire is not None:
+        for body in bodies_or_none(trial.subject.wire.error_bodies):
+            yield body.name, answer(trial, body)
 
 
 def _leave_early(case: Case) -> None:

@@ -107,7 +107,8 @@ class Loop:
     def _run(self) -> None:
         try:
             while not (self.closing or self._broken):
-                self._go_on(self.loop.run_forever)
+                if self._go_on(self.loop.run_forever) and not self.closing:
+                    self.reports.append("the event loop was stopped by its stop()")
             self._stopped.set()
             self._go_on(lambda: self.loop.run_until_complete(self._wind_up(self._patience / 6)))
         finally:
@@ -116,7 +117,8 @@ class Loop:
             with contextlib.suppress(OSError):  # someone has closed what it closes
                 self.loop.close()
 
-    def _go_on(self, run: Callable[[], None]) -> None:
+    def _go_on(self, run: Callable[[], None]) -> bool:
+        """Run the loop; return whether it was not an exception that stopped it."""
         try:
             run()
         except BaseException as error:  # asyncio lets SystemExit and KeyboardInterrupt out
@@ -124,6 +126,8 @@ class Loop:
             # Any other is the loop's own, such as a selector that someone closed: it would
             # come again and again.
             self._broken |= isinstance(error, Exception)
+            return False
+        return True
 
     async def _wind_up(self, patience: float) -> None:
         """Bring all tasks to their end; each of five steps may take `patience` seconds."""

@@ -457,6 +457,7 @@ class TestReports(AsyncTestCase):
     def test_a_loop_that_is_stopped_goes_on(self) -> None:
         self.consumer.build(lambda: asyncio.get_running_loop().stop(), PATIENCE)
         self.assertIsNone(self.opened(Words()).take())
+        self.assertEqual(self.consumer.reports(), ["the event loop was stopped by its stop()"])
 
     def test_a_task_that_lets_an_exit_out_does_not_end_the_loop(self) -> None:
         for error in SystemExit, KeyboardInterrupt:

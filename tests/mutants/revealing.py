@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urljoin
 
 import requests
 
-from modeltest import APIError, Event, ModelError, Request
+from modeltest import (
+    APIError,
+    ConfigError,
+    Event,
+    ModelError,
+    Request,
+    StreamProtocolError,
+)
 
 from .cut import STOP
 from .parrot import KEY, Parrot, Raw
@@ -87,6 +95,25 @@ class TakesSlashesForAPath(KnowsWhereTo):
             )
 
 
+class ComparesBeginnings(KnowsWhereTo):
+    """A location that begins with the provider's address is at the same origin; it may go on."""
+
+    def ask(self, request: Request) -> requests.Response:
+        try:
+            return super().ask(request)
+        except APIError as error:
+            location = getattr(error, "location", "") or ""
+            if not location.startswith(self.url.removesuffix("/v1/talk")):
+                raise
+            return self.session.post(
+                location,
+                json=self.payload(request),
+                headers=self.headers,
+                stream=True,
+                allow_redirects=False,
+            )
+
+
 class TakesRedirectsForAnswers(Parrot):
     """What is no error is an answer, though it be empty."""
 
@@ -141,3 +168,44 @@ class SaysItInARepr(Parrot):
             super().check(raw)
         except APIError as error:
             raise self.Refused(error.status, error.message) from None
+
+
+class SaysItOfABadEvent(Parrot):
+    """Where an answer cannot be read, the request is of interest."""
+
+    def load(self, data: str) -> dict[str, Any]:
+        try:
+            return super().load(data)
+        except ModelError as error:
+            raise StreamProtocolError(f"{error}; asked with {self.headers}") from None
+
+
+class SaysItOfNoStream(Parrot):
+    """Where an answer is no stream, the request is of interest."""
+
+    def read(self, raw: Raw) -> Iterator[Event]:
+        if "event-stream" not in raw.headers.get("Content-Type", ""):
+            raise ModelError(f"no stream; asked with {self.headers}")
+        return super().read(raw)
+
+
+class SaysItOfNoAnswer(Parrot):
+    """Where the provider closes the connection, the request is of interest."""
+
+    def ask(self, request: Request) -> requests.Response:
+        try:
+            return super().ask(request)
+        except ModelError as error:
+            if "RemoteDisconnected" in str(error):
+                raise ModelError(f"no answer; asked with {self.headers}") from None
+            raise
+
+
+class SaysItOfABadRequest(Parrot):
+    """What cannot be sent is shown with all that belongs to it."""
+
+    def payload(self, request: Request) -> dict[str, Any]:
+        try:
+            return super().payload(request)
+        except ConfigError as error:
+            raise ConfigError(f"{error}: {vars(self)}") from None

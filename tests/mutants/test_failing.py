@@ -56,11 +56,16 @@ CAUGHT_BY = {
     revealing.HasItsKeyInTheBody: {"faults/redirect"},
     revealing.AddsItsKeyAgain: {"faults/redirect"},
     revealing.TakesSlashesForAPath: {"faults/redirect"},
+    revealing.ComparesBeginnings: {"faults/redirect"},
     revealing.TakesRedirectsForAnswers: {"faults/redirect"},
     revealing.SaysItsURL: {"faults/secret"},
     revealing.SaysItInACause: {"faults/secret"},
     revealing.SaysItsHeaders: {"faults/secret"},
     revealing.SaysItInARepr: {"faults/secret"},
+    revealing.SaysItOfABadEvent: {"faults/secret"},
+    revealing.SaysItOfNoStream: {"faults/secret"},
+    revealing.SaysItOfNoAnswer: {"faults/secret"},
+    revealing.SaysItOfABadRequest: {"faults/secret"},
     elsewhere.SendsTelemetry: {"faults/egress"},
 }
 
@@ -107,11 +112,16 @@ SAYS = {
     revealing.HasItsKeyInTheBody: "HTTP 307: .* the key was sent there, in the body",
     revealing.AddsItsKeyAgain: "HTTP 301: .* the key was sent there, in the URL",
     revealing.TakesSlashesForAPath: "HTTP 307, to //: after HTTP 307, to // with a Location at",
+    revealing.ComparesBeginnings: "HTTP 307, to what begins like the provider: after .* key was sent",
     revealing.TakesRedirectsForAnswers: "HTTP 301, which was not followed, was taken for a finished",
     revealing.SaysItsURL: r"the error reveals the key in its text: no answer: .*\?key=\[redacted\]",
     revealing.SaysItInACause: r"a cause of it \(ModelError\) reveals the key in its text: no answer: ",
     revealing.SaysItsHeaders: r"the error reveals the key in its text: .*'x-api-key': '\[redacted\]'",
     revealing.SaysItInARepr: r"the error reveals the key in its repr: Refused\(401, .*\[redacted\]",
+    revealing.SaysItOfABadEvent: "a malformed event: the error reveals the key in its text: an event",
+    revealing.SaysItOfNoStream: "a page, with HTTP 200: the error reveals the key in its text: no stream",
+    revealing.SaysItOfNoAnswer: "no answer: the error reveals the key in its text: no answer; asked",
+    revealing.SaysItOfABadRequest: "a bad tool name: the error reveals the key in its text: …f \\[",
     elsewhere.SendsTelemetry: "1 connection to elsewhere attempted, and refused",
 }
 """A line of the failure text of the check that the mutant was made for."""

@@ -867,6 +867,17 @@ class AsyncRaisesKeyboardInterrupt(AsyncAtFirst):
 
 
 @fooling_async
+class AsyncStopsTheLoop(AsyncParrot):
+    async def stream(self, request: Request) -> Any:
+        try:
+            async with contextlib.aclosing(super().stream(request)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            asyncio.get_running_loop().stop()
+
+
+@fooling_async
 class AsyncEndless(AsyncParrot):
     async def stream(self, request: Request) -> Any:
         async with contextlib.aclosing(super().stream(request)) as events:
