@@ -251,7 +251,8 @@ class AsyncConsumer(Consumer):
         self._loop.close(timeout, keep_connections=True)
 
     def reports(self) -> list[str]:
-        """Return what the loop's exception handler was told."""
+        """Return what the loop's exception handler was told, and what stopped the loop."""
+        self._loop.go_round()
         return list(self._loop.reports)
 
     def tasks(self) -> int:

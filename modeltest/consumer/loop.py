@@ -19,6 +19,9 @@ from modeltest.consumer.threads import unwind
 
 _Tasks = set[asyncio.Task[Any]]
 
+_MOMENT = 0.5
+"""Seconds; a loop that is not blocked goes round in microseconds."""
+
 
 class Loop:
     """The event loop on which an asynchronous adapter runs.
@@ -57,6 +60,17 @@ class Loop:
             RuntimeError: the loop is closed.
         """
         self.loop.call_soon_threadsafe(function, *args)
+
+    def go_round(self) -> None:
+        """Wait until the loop has gone round twice, so that what stopped it has been noted.
+
+        A loop that is blocked is waited for a moment only.
+        """
+        for _ in range(2):
+            done = threading.Event()
+            with contextlib.suppress(RuntimeError):  # it is closed
+                self.call(done.set)
+                done.wait(_MOMENT)
 
     def create_task(
         self, coroutine: Coroutine[Any, Any, None], context: contextvars.Context | None = None
