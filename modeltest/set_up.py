@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from typing import Any
 
 from modeltest.backend import End, Response, events
@@ -23,9 +24,11 @@ from modeltest.checks import (
 from modeltest.checks.case import Case, ending
 from modeltest.checks.failure import hung
 from modeltest.checks.said import text_of
+from modeltest.checks.scripts import flowing
 from modeltest.checks.secret import SHORTEST, Secret
+from modeltest.checks.turns import answer, wire_shown
 from modeltest.consumer import AsyncConsumer, Hang, Log, SyncConsumer
-from modeltest.contract import Request
+from modeltest.contract import Finish, Request
 from modeltest.hooks import event_bytes, hook
 from modeltest.transports import Transport
 from modeltest.wire import Framing, WireFormat
@@ -74,11 +77,56 @@ def _answers(trial: Trial) -> None:
             raise Failure(f"the adapter sent no request to {case.backend.url}: {ending(log)}.")
         case.expect_events_only()
         if not log.events:
+            own = trial.subject.wire is None or trial.subject.event != trial.subject.wire.event
             raise Failure(
-                f"the adapter made no event of {pieces[0][:200]!r} and the next one: {ending(log)}."
+                f"the adapter made no event of {pieces[0][:200]!r} and the next one: "
+                f"{ending(log)}.",
+                fix="" if own else _FIT,
             )
         if case.subject.transport.tracks and not case.ledger.connections:
             trial.note_broken(_unused(case.subject.transport), level=Level.SHOULD)
+    if any(broken.level is Level.MUST for broken in trial.broken):
+        return  # one fault of the test case shows in many ways
+    _expect_no_end(trial)
+    if trial.subject.wire is not None:
+        _expect_fitting_wire(trial)
+
+
+def _expect_no_end(trial: Trial) -> None:
+    """Expect that the author's events do not end the turn."""
+    with trial.case("", flowing(trial)) as case:
+        stream = case.stream()
+        stream.open()
+        with suppress(Hang):  # whoever holds events back is judged elsewhere
+            stream.take(_EVENTS)
+        if any(isinstance(event, Finish) for event in stream.log.events):
+            raise Failure(
+                "the turn ended although its events went on: the adapter gave "
+                f"{stream.log.events[-1]!r}.",
+                fix="let event(i) give text alone, whatever i: no finish reason, no end marker",
+            )
+
+
+def _expect_fitting_wire(trial: Trial) -> None:
+    """Expect that the wire can spell a turn, and that the adapter makes something of it."""
+    wire = trial.subject.wire
+    try:
+        body = next(iter(wire.bodies()))
+        wire.prefix_bodies()
+    except Exception as error:
+        raise SetUpError(f"{type(wire).__name__} cannot spell a turn: {error}") from error
+    with trial.case("", answer(trial, body)) as case:
+        log = case.read()
+        if not log.events:
+            raise Failure(
+                f"the adapter made no event of an answer of {wire.name}: {ending(log)}.",
+                (wire_shown(body),),
+                fix=_FIT,
+            )
+
+
+_EVENTS = 3
+_FIT = "set `wire` to the format that the adapter reads"
 
 
 def _unused(transport: Transport) -> Failure:

@@ -129,7 +129,7 @@ def turn_ends_at_marker(trial: Trial) -> None:
     """
     wire = trial.subject.wire
     if not wire.end_marker:
-        raise Skip(f"{wire.name}: nothing but the end of the body ends a turn")
+        raise Skip(f"{wire.name}: nothing but the end of the body ends a turn (end_marker)")
     for body in wire.bodies():
         with trial.case(body.name, answer(trial, body, Stall())) as case:
             _expect_end(case)

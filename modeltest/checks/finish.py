@@ -146,7 +146,8 @@ def usage_is_reported_once(trial: Trial) -> None:
     "finish/after",
     "test_content_after_finish_is_a_protocol_error",
     needs=WIRE,
-    fix="raise StreamProtocolError for text or a call that comes after the end of the turn",
+    fix="raise StreamProtocolError for text or a call that comes after the end of the turn; a "
+    "format whose readers stop at its finish event says so: stops_at_finish = True",
 )
 def content_after_finish_is_a_protocol_error(trial: Trial) -> None:
     """Text or a call after the end of the turn is an error.

@@ -121,7 +121,7 @@ class WireFormat(CallCases):
 
     def errors(self) -> tuple[WireError, ...]:
         """Return every shape in which the provider fails in mid-stream."""
-        raise CannotSpell(f"{self.name} defines no error in mid-stream")
+        raise CannotSpell(f"{self.name} defines no error in mid-stream (errors)")
 
     def error_bodies(self) -> tuple[Body, ...]:
         """Return every error in mid-stream, after no text and after two."""
@@ -133,8 +133,8 @@ class WireFormat(CallCases):
 
     def error_response(self, status: int) -> ErrorResponse:
         """Return the provider's answer with this HTTP status, 400 or more."""
-        raise CannotSpell(f"{self.name} defines no body for HTTP {status}")
+        raise CannotSpell(f"{self.name} defines no body for HTTP {status} (error_response)")
 
     def json_answer(self) -> bytes:
         """Return a whole answer as the provider gives it to a request that asks for no stream."""
-        raise CannotSpell(f"{self.name} defines no answer that is not streamed")
+        raise CannotSpell(f"{self.name} defines no answer that is not streamed (json_answer)")

@@ -117,7 +117,7 @@ class FinishCases(Spelling):
     def usage_bodies(self) -> tuple[Body, ...]:
         """Return turns with token counts in every place, and one with counts but no finish."""
         if not self.usage_placements:
-            raise CannotSpell(f"{self.name} tells no usage")
+            raise CannotSpell(f"{self.name} tells no usage (usage_placements, usage_event)")
         finish = Finish(FinishReason.STOP, usage=self.sample_usage)
         bodies = [
             self.spell(*TEXT, finish, name=f"usage {place}", usage=place)

@@ -66,11 +66,11 @@ class Spelling(Facts):
 
     def reasoning_event(self, delta: ReasoningDelta) -> Payload:
         """Return the event that adds to the reasoning. Raises CannotSpell unless overridden."""
-        raise CannotSpell(f"{self.name} has no way to send {delta!r:.80}")
+        raise CannotSpell(f"{self.name} sends no reasoning such as {delta!r:.80} (reasoning_event)")
 
     def call_event(self, delta: ToolCallDelta) -> Payload:
         """Return the event that adds to a tool call. Raises CannotSpell unless overridden."""
-        raise CannotSpell(f"{self.name} has no way to send {delta!r:.80}")
+        raise CannotSpell(f"{self.name} sends no call such as {delta!r:.80} (call_event)")
 
     @abstractmethod
     def finish_event(self, word: str) -> Payload:
@@ -79,7 +79,7 @@ class Spelling(Facts):
 
     def usage_event(self, usage: Usage) -> Payload:
         """Return the event that gives the token counts. Raises CannotSpell unless overridden."""
-        raise CannotSpell(f"{self.name} has no way to send {usage!r}")
+        raise CannotSpell(f"{self.name} does not say how it sends {usage!r} (usage_event)")
 
     def end_events(self) -> Iterable[Payload]:
         """Return what follows a whole answer: the end marker; nothing unless overridden."""
@@ -87,7 +87,7 @@ class Spelling(Facts):
 
     def merge(self, payloads: Sequence[Any]) -> Payload:
         """Return one event that says all of `payloads`. Raises CannotSpell unless overridden."""
-        raise CannotSpell(f"{self.name}: one event says one thing, not {len(payloads)}")
+        raise CannotSpell(f"{self.name}: one event says one thing, not {len(payloads)} (merge)")
 
     def join(self, payloads: Sequence[Mapping[str, Any]]) -> Payload:
         """Return one mapping with the fields of all: what `merge` may be where that will do.
@@ -98,7 +98,10 @@ class Spelling(Facts):
         joined: dict[str, Any] = {}
         for payload in payloads:
             if twice := joined.keys() & payload.keys():
-                raise CannotSpell(f"{self.name}: one event cannot say {sorted(twice)} twice")
+                raise CannotSpell(
+                    f"{self.name}: one event cannot say {sorted(twice)} twice; leave it to one of "
+                    "the hooks, or override merge"
+                )
             joined |= payload
         return joined
 

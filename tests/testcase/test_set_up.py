@@ -10,6 +10,7 @@ from unittest import mock
 
 import requests
 
+from docs.examples.home_made_wire import AcmeLines
 from modeltest import (
     AsyncModelContractTestCase,
     ConfigError,
@@ -21,12 +22,13 @@ from modeltest import (
     RequestsTransport,
     TextDelta,
     Urllib3Transport,
+    Usage,
     user,
 )
 from modeltest.checks import ALL, SetUpError, Status, Subject
 from modeltest.demo.acme import AcmeModel
 from modeltest.set_up import subject_of, try_out
-from modeltest.wire import OllamaChat, OpenAIChat, WireFormat
+from modeltest.wire import OllamaChat, OpenAIChat, UsagePlacement, WireFormat
 
 from .running import SET_UP, acme, case, event, new_model, run, text_of
 
@@ -115,7 +117,7 @@ class TestWrongNewModel(unittest.TestCase):
 
     def test_it_fails_later(self) -> None:
         # The set-up was fine, so nobody would see the reason of a skip: it is an error.
-        made = iter(range(1))
+        made = iter(range(2))
 
         def make(base_url: str, client: Any) -> Any:
             next(made)
@@ -357,6 +359,65 @@ class TestDeadlineScale(unittest.TestCase):
             result = run(acme(), SET_UP, "test_break_releases")
         self.assertIn("MODELTEST_DEADLINE_SCALE", text_of(result))
         self.assertEqual(len(result.skipped), 1)
+
+
+class TestWrongTurn(unittest.TestCase):
+    """Events that end the turn, and wires of another provider."""
+
+    def test_an_event_that_ends_the_turn(self) -> None:
+        def event(i: int) -> str:
+            return f'data: {{"text": "word {i}"}}\n\ndata: {{"done": "stop"}}\n\n'
+
+        text = text_of(run(acme(event=staticmethod(event)), SET_UP))
+        self.assertRegex(text, r"the turn ended although its events went on: the adapter gave Fini")
+        self.assertRegex(
+            text, r"\n  fix      let event\(i\) give text alone, whatever i: no finish"
+        )
+
+    def test_an_adapter_that_holds_events_back_is_judged_elsewhere(self) -> None:
+        class Whole(AcmeModel):
+            def stream(self, request: Request) -> Any:
+                events: list[Any] = []
+                try:
+                    events += super().stream(request)
+                finally:
+                    yield from events
+
+        def make(base_url: str, client: Any) -> Any:
+            return Whole(base_url, client, "key")
+
+        result = run(acme(new_model=make, deadline=0.3), SET_UP)
+        self.assertTrue(result.wasSuccessful(), result.failures)
+
+    def test_a_wire_that_is_not_the_adapters(self) -> None:
+        new = staticmethod(new_model)
+        for name, tests in (
+            ("beside events that are", acme(wire=OpenAIChat())),
+            ("alone", case(wire=OpenAIChat(), new_model=new)),
+        ):
+            with self.subTest(name):
+                text = text_of(run(tests, SET_UP))
+                self.assertIn("fix      set `wire` to the format that the adapter reads", text)
+
+    def test_a_wire_that_cannot_spell(self) -> None:
+        class Twice(AcmeLines):
+            usage_placements = (UsagePlacement.ON,)
+
+            def usage_event(self, usage: Usage) -> Any:
+                return {"finish": "twice"}
+
+            def finish_event(self, word: str) -> Any:
+                return {"finish": word}
+
+            def merge(self, payloads: Any) -> Any:
+                return self.join(payloads)
+
+        text = text_of(run(acme(wire=Twice()), SET_UP))
+        self.assertRegex(
+            text,
+            r"Twice cannot spell a turn: Acme.*: one event cannot say \['finish'\] twice; leave it to "
+            r"one of the hooks, or override merge",
+        )
 
 
 class TestClient(unittest.TestCase):
