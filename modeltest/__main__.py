@@ -24,24 +24,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shown = commands.add_parser("demo", help="run the contract on a good and a bad adapter")
     shown.set_defaults(run=_demo)
     listed = commands.add_parser("checks", help="list every check: id, level, requirement")
+    listed.add_argument("--methods", action="store_true", help="list the test methods as well")
     listed.set_defaults(run=_checks)
-    command = parser.parse_args(arguments).run
+    given = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # not every terminal knows a "…"
-    return int(command())
+    return int(given.run(given))
 
 
-def _demo() -> int:
+def _demo(_: argparse.Namespace) -> int:
     return 0 if demo.run(sys.stdout) else 1
 
 
-def _checks() -> int:
-    print("\n".join(_listing()))
+def _checks(given: argparse.Namespace) -> int:
+    print("\n".join(_listing(methods=given.methods)))
     return 0
 
 
-def _listing() -> Iterator[str]:
-    """Yield a heading a group, and a line a check."""
+def _listing(*, methods: bool) -> Iterator[str]:
+    """Yield a heading a group, and a line a check; below it, if asked for, its test method."""
     width = max(len(check.id) for check in ALL)
     for number, (_, checks) in enumerate(itertools.groupby(ALL, key=lambda check: check.group)):
         members = list(checks)
@@ -51,6 +52,8 @@ def _listing() -> Iterator[str]:
         for check in members:
             needs = f" (needs {', '.join(check.needs)})" if check.needs else ""
             yield f"  {check.id:<{width}}  {check.level:<6}  {check.requirement}{needs}"
+            if methods:
+                yield f"  {'':<{width}}  {'':<6}  {check.method}"
 
 
 if __name__ == "__main__":

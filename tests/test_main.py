@@ -167,6 +167,11 @@ class TestChecks(unittest.TestCase):
                     rf"\A  {check.id} +{check.level} +{re.escape(check.requirement + needs)}\Z",
                 )
 
+    def test_methods_on_demand(self) -> None:
+        _, out = run("checks", "--methods")
+        named = [line.strip() for line in out.splitlines() if line.strip().startswith("test_")]
+        self.assertEqual(named, [check.method for check in ALL])
+
     def test_columns_are_straight(self) -> None:
         _, out = run("checks")
         levels = {
