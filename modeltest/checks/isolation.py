@@ -393,7 +393,7 @@ def _own_text(stream: Stream, texts: list[str]) -> str:
 def _cancel_early(case: Case) -> None:
     stream = case.started()
     stream.cancel()
-    if stream.takes_token:
+    if stream.can_be_cancelled:
         stream.take(1)  # lets the loop see it
     stream.drop()
 

@@ -70,7 +70,7 @@ def cancel_releases(trial: Trial) -> None:
     with trial.case("", flowing(trial)) as case:
         stream = case.open()
         _cancel(stream)
-        if stream.takes_token:
+        if stream.can_be_cancelled:
             # The loop goes on to its end: what had come with the headers may still be given.
             stream.drain()
             _expect_no_finish(stream)
@@ -186,7 +186,7 @@ def cancel_while_blocked_releases(trial: Trial) -> None:
     before_headers = Response(before=(Stall(),))
     with trial.case("before the headers", before_headers, level=Level.SHOULD) as case:
         stream = case.stream()
-        if not stream.takes_token:
+        if not stream.can_be_cancelled:
             raise Skip("there is no stream to close before the headers, and no `cancel` token")
         _cancel_unanswered(case, stream)
 
@@ -385,7 +385,7 @@ def _expect_closable(stream: Stream) -> None:
 
 
 def _cancel(stream: Stream) -> None:
-    if not stream.takes_token:
+    if not stream.can_be_cancelled:
         _close(stream)  # as its consumer would
         return
     error = stream.cancel()
@@ -421,13 +421,13 @@ def _expect_nothing_more(case: Case, stream: Stream) -> None:
 def _cancel_blocked(case: Case, stream: Stream, text: str) -> None:
     """Cancel from outside while the reader, who has `text`, waits in the server's silence."""
     opening = stream.start("open")
-    if not stream.takes_token:
+    if not stream.can_be_cancelled:
         _expect_closable_from_elsewhere(case, stream, opening)
     reading = stream.start("drain")
     if text and not stream.log.progress.wait(1, case.subject.deadline):
         raise Failure("the server sent events, and the consumer got none.")
     _wait_until_it_waits(case, stream)
-    if stream.takes_token:
+    if stream.can_be_cancelled:
         _cancel(stream)
     else:
         error = stream.close_from_elsewhere().wait(case.subject.deadline)

@@ -54,7 +54,7 @@ class AsyncStream(Stream):
         self._loop.call(self._cancel_owner)
 
     @property
-    def takes_token(self) -> bool:
+    def can_be_cancelled(self) -> bool:
         """Every task can be cancelled."""
         return True
 

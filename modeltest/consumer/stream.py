@@ -61,7 +61,7 @@ class Stream(ABC):
 
     @property
     @abstractmethod
-    def takes_token(self) -> bool:
+    def can_be_cancelled(self) -> bool:
         """Whether `cancel` needs no help of the consumer: by a token, or by the task."""
 
     @property

@@ -52,7 +52,7 @@ class SyncStream(Stream):
         return self._beside("cancel", "cancel()").wait(self._deadline)
 
     @property
-    def takes_token(self) -> bool:
+    def can_be_cancelled(self) -> bool:
         """Whether `stream` has a parameter `cancel`."""
         return self._hand.takes_token
 

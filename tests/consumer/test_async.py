@@ -177,7 +177,7 @@ class TestVerbs(AsyncTestCase):
         ):
             stream = self.opened(Gives(make))
             self.assertEqual((stream.is_generator, stream.has_close, stream.is_manager), expected)
-            self.assertTrue(stream.takes_token)
+            self.assertTrue(stream.can_be_cancelled)
 
     def test_settle(self) -> None:
         stream = self.opened(Words(0, forever=True))

@@ -358,7 +358,7 @@ class TestCancel(SyncTestCase):
     def test_a_token_is_handed_over_and_cancelled(self) -> None:
         called = threading.Event()
         stream = self.opened(Cancellable(called.set))
-        self.assertTrue(stream.takes_token)
+        self.assertTrue(stream.can_be_cancelled)
         self.assertIsNone(stream.take())
         self.assertIsNone(stream.cancel())
         self.assertTrue(called.is_set())
@@ -368,7 +368,7 @@ class TestCancel(SyncTestCase):
     def test_without_a_token_the_stream_is_closed(self) -> None:
         model = Words()
         stream = self.opened(model)
-        self.assertFalse(stream.takes_token)
+        self.assertFalse(stream.can_be_cancelled)
         stream.take()
         self.assertIsNone(stream.cancel())
         self.assertTrue(model.closed.is_set())
@@ -391,7 +391,7 @@ class TestCancel(SyncTestCase):
                 raise ZeroDivisionError
 
         for model in Broken(), object(), Gives(list):
-            self.assertFalse(self.stream(model).takes_token)
+            self.assertFalse(self.stream(model).can_be_cancelled)
 
 
 class TestLetGo(SyncTestCase):
