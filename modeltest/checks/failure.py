@@ -81,16 +81,17 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         return f"{self}\n{Evidence('fix', self.fix)}" if self.fix else str(self)
 
 
-def hung(hang: Hang, statement: str = "") -> Failure:
+def hung(hang: Hang, statement: str = "", *, fix: str = "") -> Failure:
     """Return a hang as the failure it is, with the stack that shows where.
 
     Args:
         hang: the hang.
         statement: what it means, where there is more to say than that something did not return.
+        fix: as for `Failure`.
     """
     text = statement or f"{hang}; the stack shows where it waits."
     stack = "\n".join(hang.frames) or "(the thread has ended)"
-    return Failure(text, (Evidence("stack", stack),), hung=True)
+    return Failure(text, (Evidence("stack", stack),), hung=True, fix=fix)
 
 
 class Skip(Exception):  # noqa: N818 - not an error

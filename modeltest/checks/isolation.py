@@ -8,7 +8,7 @@ from dataclasses import replace
 from modeltest.backend import Await, Close, Progress, Response, Send, Stall
 from modeltest.checks.case import Case, expect_events
 from modeltest.checks.check import check
-from modeltest.checks.failure import Evidence, Failure, Skip
+from modeltest.checks.failure import Evidence, Failure, Skip, hung
 from modeltest.checks.said import shown
 from modeltest.checks.scripts import (
     Arrive,
@@ -33,7 +33,7 @@ from modeltest.checks.turns import (
     wire_shown,
 )
 from modeltest.checks.turns import reading as reading_of
-from modeltest.consumer import Log, Stream
+from modeltest.consumer import Hang, Log, Pending, Stream
 from modeltest.contract import (
     Finish,
     FinishReason,
@@ -119,8 +119,7 @@ def parallel_streams_do_not_mix(trial: Trial) -> None:
         streams = [case.stream(taken) for _ in texts]
         opening = [stream.start("open") for stream in streams]
         reading = [stream.start("take", _EVENTS) for stream in streams]
-        for pending in (*opening, *reading):
-            pending.wait(case.subject.deadline)
+        _wait_for(case, *opening, *reading)
         # Which request came first is open, so which stream has which answer is, too.
         left = list(texts)
         for stream in streams:
@@ -234,8 +233,7 @@ def _try_different_requests(trial: Trial) -> None:
         streams = [case.stream(request=request) for request in requests]
         opening = [stream.start("open") for stream in streams]
         reading = [stream.start("drain") for stream in streams]
-        for pending in (*opening, *reading):
-            pending.wait(case.subject.deadline)
+        _wait_for(case, *opening, *reading)
         _expect_own_words(case)
 
 
@@ -300,8 +298,7 @@ def _try_parallel_calls(trial: Trial, wire: WireFormat) -> None:
         streams = [case.stream() for _ in bodies]
         opening = [stream.start("open") for stream in streams]
         reading = [stream.start("drain") for stream in streams]
-        for pending in (*opening, *reading):
-            pending.wait(case.subject.deadline)
+        _wait_for(case, *opening, *reading)
         _expect_calls(streams)
 
 
@@ -367,6 +364,23 @@ def _try_usage_after_usage(trial: Trial, wire: WireFormat) -> None:
                     f"a turn without token counts gave {event!r}: those of the turn before it.",
                     (wire_shown(bodies[1]),),
                 )
+
+
+def _wait_for(case: Case, *pending: Pending) -> None:
+    """Wait until all of several streams' operations are over.
+
+    Raises:
+        Failure: one does not return, which on one event loop has a reason of its own.
+        Hang: the same, where each stream has a thread.
+    """
+    try:
+        for one in pending:
+            one.wait(case.subject.deadline)
+    except Hang as hang:
+        if not case.subject.event_loop:
+            raise
+        fix = "await every read: a call that blocks the event loop stops all streams"
+        raise hung(hang, fix=fix) from None
 
 
 def _distinct_texts(trial: Trial, number: int) -> list[str]:
