@@ -78,6 +78,7 @@ class TestNaiveHuggingFace(PackageTestCase):
         "truncation/gzip": gzip_ends_alike("httpx2"),
         **dict.fromkeys(FAILING, untranslated("httpx2", "HfHubHTTPError")),
         "faults/idle": SILENCE_IS_ANOTHER_ERROR,
+        "faults/status": "the error's text and its response hold the whole body, however long",
         "faults/not-a-stream": NO_LOOK_AT_THE_TYPE,
         "framing/space": "the package knows [DONE] only after one space, and parses it otherwise",
         "framing/split-data": A_LINE_IS_AN_EVENT,
