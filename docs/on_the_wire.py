@@ -43,7 +43,7 @@ from modeltest.checks.scripts import (
     without_last_chunk,
 )
 from modeltest.checks.spellings import with_bad_byte
-from modeltest.checks.tool_cases import CALLED, bad_choices, bad_names, good_choices, good_names
+from modeltest.checks.tool_cases import MADE_UP, bad_choices, bad_names, good_choices, good_names
 from modeltest.contract import Finish, FinishReason, TextDelta, ToolCallDelta
 from modeltest.wire import Framing
 from modeltest.wire.respell import respellings
@@ -524,10 +524,11 @@ TOOLS = {
     "tools/history": course(
         "The model made two names up in an earlier turn.",
         server="an ordinary answer, if it is asked",
-        consumer=f"streams a request that replays calls of {', '.join(map(repr, CALLED))}, each "
-        "with a result",
+        consumer=f"streams requests that replay calls of {' and '.join(map(repr, MADE_UP))}, "
+        "beside good ones, in one message and in two, each call with a result; and of a name that "
+        "is too long",
         fault="one of the names is sent as it is; or the same name in two ways, or both in the "
-        "same",
+        "same; or a result without its call",
     ),
 }
 

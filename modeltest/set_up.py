@@ -96,8 +96,8 @@ def _expect_no_end(trial: Trial) -> None:
     """Expect that the author's events do not end the turn."""
     with trial.case("", flowing(trial)) as case:
         stream = case.stream()
-        stream.open()
-        with suppress(Hang):  # whoever holds events back is judged elsewhere
+        with suppress(Hang):  # whoever holds events back, or hangs, is judged elsewhere
+            stream.open()
             stream.take(_EVENTS)
         if any(isinstance(event, Finish) for event in stream.log.events):
             raise Failure(
@@ -116,7 +116,10 @@ def _expect_fitting_wire(trial: Trial) -> None:
     except Exception as error:
         raise SetUpError(f"{type(wire).__name__} cannot spell a turn: {error}") from error
     with trial.case("", answer(trial, body)) as case:
-        log = case.read()
+        try:
+            log = case.read()
+        except Hang:
+            return  # that is judged elsewhere
         if not log.events:
             raise Failure(
                 f"the adapter made no event of an answer of {wire.name}: {ending(log)}.",
