@@ -301,7 +301,7 @@ CHECKS = tuple(
     and {*check.needs} <= {Need.EVENT_LOOP}
 )
 
-LONG_CHECKS = {"release/nothing-left", "release/many", "delivery/bounded"}
+LONG_CHECKS = {"release/nothing-left", "release/many", "delivery/bounded", "faults/status"}
 """Two thirds of a run's time. Correct adapters pass them and the mutants made for them fail; that
 the other mutants pass them too is tried where MODELTEST_ALL_CHECKS is set."""
 
