@@ -1,12 +1,31 @@
 """The pages of the documentation say what is so."""
 
 import ast
+import dataclasses
 import re
 import unittest
 from pathlib import Path
 
 from docs.examples.apart_wire import ApartLines
-from modeltest import Finish, FinishReason, ModelContractTestCase, TextDelta, Usage, wire
+from modeltest import (
+    Finish,
+    FinishReason,
+    Image,
+    Message,
+    ModelContractTestCase,
+    Reasoning,
+    ReasoningDelta,
+    Request,
+    Text,
+    TextDelta,
+    Tool,
+    ToolCallDelta,
+    ToolChoice,
+    ToolResult,
+    ToolUse,
+    Usage,
+    wire,
+)
 from modeltest.checks import ALL
 from modeltest.wire import (
     AnthropicMessages,
@@ -51,6 +70,22 @@ FORMATS = {
 
 def page(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
+
+
+class TestWritingPage(unittest.TestCase):
+    def test_every_field_that_an_adapter_meets_is_named(self) -> None:
+        text = page("docs/writing-an-adapter.md")
+        rows = [line for line in text.splitlines() if line.startswith("| `")]
+        for kind in (
+            *(Request, Message, Text, Image, Reasoning, ToolUse, ToolResult, Tool, ToolChoice),
+            *(TextDelta, ReasoningDelta, ToolCallDelta, Finish, Usage),
+        ):
+            (row,) = [row for row in rows if row.startswith(f"| `{kind.__name__}`")][:1]
+            for field in dataclasses.fields(kind):
+                with self.subTest(kind.__name__, field=field.name):
+                    self.assertIn(f"`{field.name}`", row)
+        for reason in FinishReason:
+            self.assertIn(f'"{reason}"', text)
 
 
 class TestWirePage(unittest.TestCase):
