@@ -7,12 +7,14 @@ strategies need Hypothesis (`pip install modeltest-kit[hypothesis]`); `seeded_bo
 from __future__ import annotations
 
 import contextlib
+import copy
 import itertools
+import json
 import os
 import random
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from modeltest.wire import Body
 from modeltest.wire.respell import respellings
@@ -121,6 +123,67 @@ def any_bodies(events: Sequence[bytes], bodies: Sequence[bytes] = ()) -> SearchS
     whole = bodies or [b"".join(events)]
     # A failing body is made small towards the first of them.
     return st.one_of(event_sequences(events), mutated_bodies(whole), arbitrary_bytes())
+
+
+def retyped_bodies(bodies: Iterable[Sequence[bytes]]) -> Iterator[bytes]:
+    """Yield beginnings of bodies whose last event has one JSON value of another type in it.
+
+    Every field of the events is tried with each type that it does not have, once in all. What is
+    no JSON object, or has another frame than text around it, is left out.
+
+    Args:
+        bodies: the events of each body, each with its frame, as `Body.chunks` gives them.
+    """
+    tried: set[tuple[object, ...]] = set()
+    for chunks in bodies:
+        for number, chunk in enumerate(chunks):
+            before = b"".join(chunks[:number])
+            yield from (before + odd for odd in _retyped(chunk, tried))
+
+
+def _retyped(chunk: bytes, tried: set[tuple[object, ...]]) -> Iterator[bytes]:
+    """Yield an event with each of its values in each other type, but for those tried before."""
+    start, end = chunk.find(b"{"), chunk.rfind(b"}") + 1
+    try:
+        payload = json.loads(chunk[start:end])
+    except ValueError:
+        return
+    for path, value in _values(payload):
+        # What stands in a list is of one kind, wherever it stands there.
+        kind = (*(step for step in path if isinstance(step, str)), type(value))
+        if kind in tried:
+            continue
+        tried.add(kind)
+        for other in _OF_EACH_TYPE:
+            if type(other) is not type(value):
+                text = json.dumps(_with_value(payload, path, other), ensure_ascii=False)
+                yield chunk[:start] + text.encode() + chunk[end:]
+
+
+_OF_EACH_TYPE: tuple[Any, ...] = (None, True, 7, "x", [], ["x"], {})
+
+
+def _values(
+    value: Any, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield every value inside a JSON value, with the way to it."""
+    if path:
+        yield path, value
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _values(member, (*path, name))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _values(item, (*path, index))
+
+
+def _with_value(value: Any, path: tuple[str | int, ...], other: Any) -> Any:
+    """Return a JSON value with another one at the end of `path`."""
+    if not path:
+        return other
+    changed = copy.copy(value)
+    changed[path[0]] = _with_value(value[path[0]], path[1:], other)
+    return changed
 
 
 def seeded_bodies(

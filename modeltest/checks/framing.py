@@ -25,7 +25,7 @@ from modeltest.checks.spellings import (
 from modeltest.checks.trial import Trial
 from modeltest.checks.turns import answer, bodies_or_skip, expect_meaning, wire_shown
 from modeltest.contract import TextDelta
-from modeltest.fuzz import try_bodies
+from modeltest.fuzz import retyped_bodies, try_bodies
 from modeltest.wire import Framing
 from modeltest.wire.framing import ndjson_line, sse_event
 from modeltest.wire.respell import Respelling, respellings
@@ -218,7 +218,7 @@ def any_bytes_are_an_event_or_an_error(trial: Trial) -> None:
     KeyError or UnicodeDecodeError into the agent loop, which catches neither.
     """
     plain = plain_answers(trial)
-    chunks = [chunk for answer in plain for chunk in answer.chunks]
+    chunks = [chunk for one in plain for chunk in one.chunks]
     with (
         trial.case("") as case,
         body_reader(case, plain[0].content_type) as read,
@@ -226,15 +226,23 @@ def any_bytes_are_an_event_or_an_error(trial: Trial) -> None:
 
         def expect_declared(body: bytes) -> None:
             log = read(body)
+            shown_body = (Evidence("body", cut(body, 1000)),)
             if log.error is not None and not isinstance(log.error, refusals(case)):
                 raise Failure(
                     f"some bytes raised {shown(log.error)}; expected events, or an error of the "
                     "adapter's model_error.",
-                    (Evidence("body", cut(body, 1000)),),
+                    shown_body,
                 )
+            try:
+                case.expect_events_only()
+            except Failure as failure:
+                raise failure.with_evidence(shown_body) from None
 
-        whole = [b"".join(answer.chunks) for answer in plain]
+        whole = [b"".join(one.chunks) for one in plain]
         try_bodies([*chunks, *_odd_events(plain[0].framing)], expect_declared, bodies=whole)
+        if plain[0].framing is not Framing.EVENT_STREAM:  # a frame's checksum covers its bytes
+            for body in retyped_bodies(one.chunks for one in plain):
+                expect_declared(body)
 
 
 @check("framing/bom", "test_bom_is_ignored", Level.SHOULD, fix=BY_THE_STANDARD)

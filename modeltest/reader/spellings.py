@@ -10,7 +10,7 @@ from modeltest.checks.said import shown
 from modeltest.checks.spellings import with_bad_byte, with_broken_json
 from modeltest.checks.turns import wire_shown
 from modeltest.contract import Finish, FinishReason, TextDelta
-from modeltest.fuzz import try_bodies
+from modeltest.fuzz import retyped_bodies, try_bodies
 from modeltest.reader.clause import Clause, same_as
 from modeltest.reader.prefix import answer, shortened
 from modeltest.reader.reading import Reading
@@ -141,6 +141,9 @@ def any_bytes_are_an_event_or_an_error(trial: ReaderTrial) -> None:
 
     with trial.case("some bytes"):
         try_bodies(events, expect_rules, bodies=bodies)
+        text = (body for body in trial.answers if body.framing is not Framing.EVENT_STREAM)
+        for odd in retyped_bodies(body.chunks for body in text):
+            expect_rules(odd)
 
 
 def _try_spelling(

@@ -161,12 +161,16 @@ class Chat:
             return call
 
         def count(self, usage):
-            cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
+            details = usage.get("prompt_tokens_details")
+            cached = self.number(details if isinstance(details, dict) else {}, "cached_tokens")
             self.usage = Usage(
-                usage.get("prompt_tokens", 0) - cached,
-                usage.get("completion_tokens", 0),
+                max(0, self.number(usage, "prompt_tokens") - cached),
+                self.number(usage, "completion_tokens"),
                 cached,
             )
+
+        def number(self, counts, name):
+            return counts[name] if type(counts.get(name)) is int else 0
 
         def end(self):
             if not self.complete:

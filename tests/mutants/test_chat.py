@@ -97,6 +97,8 @@ BESIDES = {
         "finish/with-content",
     ),
     chat.StrictUtf8: ("framing/any-bytes",),
+    # A delta that is null has no kind to look at.
+    chat.UnknownDeltaRefused: ("framing/any-bytes",),
     chat.UsageLost: ("finish/after",),
 }
 """Other checks that the fault breaks as well."""

@@ -74,8 +74,9 @@ FAILS: dict[Any, set[str]] = {
     mutants.ChokesOnRepeats: {"test_duplicate_finish_is_reported_once"},
     mutants.FinishesBeforeItsContent: {"test_finish_beside_content_loses_nothing"},
     mutants.TakesTheFirstCall: {"test_parallel_calls_are_kept_apart"},
-    mutants.TrustsTheIndex: {"test_call_index_is_not_identity"},
-    mutants.ChokesOnRepeatedNames: {"test_call_identity_is_kept"},
+    # An index that is a list, and an entry that is none, come as an error of Python's.
+    mutants.TrustsTheIndex: {"test_call_index_is_not_identity", ANY_BYTES},
+    mutants.ChokesOnRepeatedNames: {"test_call_identity_is_kept", ANY_BYTES},
     mutants.NeedsArguments: {"test_call_without_arguments"},
     mutants.DropsCallsUnderStop: {"test_calls_are_kept_whatever_the_reason"},
     mutants.RepairsArguments: {ARGUMENTS},

@@ -103,6 +103,27 @@ class TestStrategies(unittest.TestCase):
                 make([])  # type: ignore[operator]
 
 
+class TestRetypedBodies(unittest.TestCase):
+    def test_every_value_has_every_other_type_once(self) -> None:
+        body = (
+            b'data: {"a": "x"}\n\n',
+            b'data: {"b": [{"c": 1}, {"c": 2}]}\n\n',
+            b"data: [DONE]\n\n",
+        )
+        found = list(fuzz.retyped_bodies([body, body]))
+        self.assertEqual(len(found), len(set(found)))
+        self.assertIn(b'data: {"a": null}\n\n', found)
+        self.assertNotIn(b'data: {"a": "x"}\n\n', found)
+        self.assertIn(b'data: {"a": "x"}\n\ndata: {"b": 7}\n\n', found)
+        self.assertIn(b'data: {"a": "x"}\n\ndata: {"b": [{"c": []}, {"c": 2}]}\n\n', found)
+        self.assertNotIn(b'data: {"a": "x"}\n\ndata: {"b": [{"c": 1}, {"c": null}]}\n\n', found)
+        # Of seven samples, two of them lists: a text 6, a list 5, an item 6, a number 6.
+        self.assertEqual(len(found), 6 + 5 + 6 + 6)
+
+    def test_what_is_no_json_is_left_out(self) -> None:
+        self.assertEqual(list(fuzz.retyped_bodies([EVENTS])), [])
+
+
 class TestSeededBodies(unittest.TestCase):
     def test_the_same_for_the_same_seed(self) -> None:
         bodies = [list(fuzz.seeded_bodies(EVENTS, 40, seed)) for seed in (1, 1, 2)]

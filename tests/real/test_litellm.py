@@ -81,6 +81,7 @@ class TestNaiveLiteLLM(PackageTestCase):
         "truncation/good-endings": DONE_IS_NO_END,
         "finish/absent": DONE_IS_NO_END,
         "framing/bom": BOM_IS_READ,
+        "framing/any-bytes": "the package hands on content that is no text as it is",
         "framing/empty-data": "the package takes empty data for a chunk, which is no JSON",
     }
     skips: ClassVar = {"release/many": MAY_HANG}
