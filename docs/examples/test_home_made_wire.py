@@ -1,7 +1,7 @@
 """A wire format of one's own in use: here for a reader by itself, in memory."""
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from modeltest import (
     APIError,
@@ -10,6 +10,7 @@ from modeltest import (
     FinishReason,
     IncompleteResponseError,
     SSEReaderTestCase,
+    StreamProtocolError,
     TextDelta,
     Usage,
 )
@@ -51,10 +52,9 @@ class AcmeTurn:
             call = self._calls.setdefault(get_count(line, "call"), PartialCall(len(self._calls)))
             id_, name, arguments = (get_text(line, field) for field in ("id", "tool", "json"))
             yield call.add(id=id_, name=name, arguments=arguments)
-        if "over" in line:
-            self.over = True
-            self._reason = get_text(line, "over")
-            self._usage = Usage(*line.get("tokens", ()))
+        if reason := get_text(line, "over"):
+            self.over, self._reason = True, reason
+            self._usage = _usage(line.get("tokens", []))
 
     def finish(self) -> Iterator[Event]:
         """Yield what ends the turn: the Finish."""
@@ -65,6 +65,15 @@ class AcmeTurn:
             if missing := call.end(reason):
                 yield missing
         yield Finish(reason, raw=self._reason, usage=self._usage)
+
+
+def _usage(tokens: Any) -> Usage:
+    match tokens:
+        case []:
+            return Usage()
+        case [int(asked), int(answered)]:
+            return Usage(asked, answered)
+    raise StreamProtocolError(f"expected two numbers of tokens, got {tokens!r:.80}")
 
 
 class TestAcmeReader(SSEReaderTestCase):

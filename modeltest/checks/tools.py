@@ -257,7 +257,7 @@ def _try_accepted(trial: Trial, name: str, request: Request, unlike: Sequence[An
             _expect_names(sending, data, body)
         if wire is not None and wire.tool_choice_paths:
             _expect_choice(sending, wire, body)
-            _expect_choice_of_its_own(sending, body, unlike)
+            _expect_choice_of_its_own(sending, wire, body, unlike)
         elif not request.tools:
             _expect_no_choice(sending, (v for k, v in members(body) if _bare(k) in _CHOICES))
     return body
@@ -306,11 +306,14 @@ def _expect_definitions(trial: Trial) -> None:
             )
 
 
-def _expect_choice_of_its_own(sending: Sending, body: Any, unlike: Sequence[Any]) -> None:
+def _expect_choice_of_its_own(
+    sending: Sending, wire: WireFormat, body: Any, unlike: Sequence[Any]
+) -> None:
     """Expect that a choice which leaves something closed is not spelled like an open one."""
     mode, _ = _choice_of(sending.request)
-    asks = mode in ("required", "tool") or (mode == "none" and bool(sending.request.tools))
-    if asks and body in unlike:
+    # Without its tools, a request for no call needs no choice.
+    closes = mode in ("required", "tool") or (mode == "none" and wire.sent_tool_names(body))
+    if closes and body in unlike:
         raise Failure(
             f"the same was sent for the tool choice {mode!r} as for another one.",
             sending.evidence,

@@ -21,6 +21,7 @@ CORRECT = (
     tooling.RewritesHistory,
     tooling.ForgetsHistory,
     tooling.TellsHistory,
+    tooling.LeavesOutToolsForNone,
     tooling.KeepsNamesBeside,
     tooling.NamesEveryWay,
 )

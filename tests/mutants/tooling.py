@@ -164,6 +164,16 @@ class KeepsNamesBeside(RewritesHistory):
         return super().payload(request) | ({"metadata": {"names": names}} if names else {})
 
 
+class LeavesOutToolsForNone(Careful):
+    """Correct as well: a request for no call is sent without tools, and so without a choice."""
+
+    def body(self, request):
+        self.check(request)
+        if request.tool_choice is not None and request.tool_choice.mode == "none":
+            request = replace(request, tools=(), tool_choice=None)
+        return json.dumps(self.payload(request)).encode()
+
+
 class NamesEveryWay(Careful):
     """Correct as well: a choice of one tool sends that one alone."""
 
