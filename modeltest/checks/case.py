@@ -128,6 +128,7 @@ class Case:
         request: Request | None = None,
         beside: Stream | None = None,
         patience: float = 0.0,
+        consumer: Consumer | None = None,
     ) -> Stream:
         """Return a stream that is not opened yet.
 
@@ -137,9 +138,11 @@ class Case:
             beside: a stream whose thread is to be shared.
             patience: seconds that each operation may take beyond the deadline, and beyond what
                 the adapter's retries may wait.
+            consumer: who uses it, if not the case's own.
         """
+        consumer = consumer or self.consumer
         limit = self.subject.deadline + self.subject.back_off + patience
-        stream = self.consumer.stream(self.model, request or self.subject.request, limit, beside)
+        stream = consumer.stream(self.model, request or self.subject.request, limit, beside)
         if progress is not None:
             stream.log.progress = progress
         return stream

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from urllib.parse import parse_qsl, urlsplit
 
-from modeltest.backend import REDACTED, Backend, Close, Exchange, Response, Send
+from modeltest.backend import REDACTED, Backend, Close, Exchange, Response
 from modeltest.checks.answers import answered, error_answer, html_page, redirect
 from modeltest.checks.case import Case
 from modeltest.checks.check import Level, check
@@ -15,7 +15,7 @@ from modeltest.checks.refusal import expect_refusal
 from modeltest.checks.said import chain_of, notes_of, repr_of, text_of
 from modeltest.checks.scripts import ended_cleanly, flowing, sent, without_last_chunk
 from modeltest.checks.secret import Secret
-from modeltest.checks.spellings import with_broken_json
+from modeltest.checks.spellings import malformed_answers
 from modeltest.checks.tool_cases import request_for
 from modeltest.checks.trial import Trial
 from modeltest.checks.turns import answer, bodies_or_none
@@ -126,8 +126,7 @@ def _failures(trial: Trial) -> Iterator[tuple[str, Response]]:
     yield "a page, with HTTP 200", answered(html_page(200, "Please log in"))
     yield "an answer that is cut", ended_cleanly(sent(trial, range(2)))
     yield "an answer that breaks", without_last_chunk(sent(trial, range(2)))
-    broken = with_broken_json(trial.event(1))
-    yield "a malformed event", ended_cleanly((*sent(trial, [0]), Send(broken)))
+    yield from malformed_answers(trial).items()
     yield "no answer", Response(before=(Close(),))
     if trial.subject.wire is not None:
         for body in bodies_or_none(trial.subject.wire.error_bodies):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import replace
 
 from modeltest.backend import Await, Close, Progress, Response, Send, Stall
@@ -20,7 +21,7 @@ from modeltest.checks.scripts import (
     sent,
     server_error,
 )
-from modeltest.checks.spellings import with_broken_json
+from modeltest.checks.spellings import malformed_answers
 from modeltest.checks.texts import expect_beginning, plain_text
 from modeltest.checks.tool_cases import request_for
 from modeltest.checks.trial import Trial
@@ -33,7 +34,7 @@ from modeltest.checks.turns import (
     wire_shown,
 )
 from modeltest.checks.turns import reading as reading_of
-from modeltest.consumer import Hang, Log, Pending, Stream
+from modeltest.consumer import Hang, Log, Stream
 from modeltest.contract import (
     Finish,
     FinishReason,
@@ -117,9 +118,7 @@ def parallel_streams_do_not_mix(trial: Trial) -> None:
     scripts = [in_step(trial, 1000 * index, taken, 8, *together) for index in range(8)]
     with trial.case("", *scripts) as case:
         streams = [case.stream(taken) for _ in texts]
-        opening = [stream.start("open") for stream in streams]
-        reading = [stream.start("take", _EVENTS) for stream in streams]
-        _wait_for(case, *opening, *reading)
+        _use_at_once(case, streams, "take", _EVENTS)
         # Which request came first is open, so which stream has which answer is, too.
         left = list(texts)
         for stream in streams:
@@ -165,16 +164,14 @@ def model_is_usable_after_failure(trial: Trial) -> None:
 
 def _failures(trial: Trial) -> dict[str, Response]:
     """Return the ways in which a turn can fail, beside those of one request after the other."""
-    broken = with_broken_json(trial.event(1))
-    failures = {
+    wire = trial.subject.wire
+    errors = () if wire is None else bodies_or_none(wire.error_bodies)[:1]
+    return {
         "HTTP 500": server_error(),
         "no answer": Response(before=(Close(),)),
-        "a malformed event": ended_cleanly((*sent(trial, [0]), Send(broken))),
+        **malformed_answers(trial),
+        **{body.name: answer(trial, body) for body in errors},
     }
-    if trial.subject.wire is not None:
-        errors = bodies_or_none(trial.subject.wire.error_bodies)
-        failures |= {f"{body.name}": answer(trial, body) for body in errors[:1]}
-    return failures
 
 
 def _expect_ordinary(trial: Trial, case: Case, text: str) -> None:
@@ -231,9 +228,7 @@ def _try_different_requests(trial: Trial) -> None:
         _expect_own_words(case)
     with trial.case("different requests at the same time", whole) as case:
         streams = [case.stream(request=request) for request in requests]
-        opening = [stream.start("open") for stream in streams]
-        reading = [stream.start("drain") for stream in streams]
-        _wait_for(case, *opening, *reading)
+        _use_at_once(case, streams, "drain")
         _expect_own_words(case)
 
 
@@ -259,10 +254,7 @@ def _try_one_closed(trial: Trial) -> None:
     with trial.case("one is closed", flowing(trial), flowing(trial, first=1000)) as case:
         first = case.started()
         second = case.started(beside=first)
-        first.leave_loop()
-        if first.has_close:
-            first.close()
-        first.drop()
+        _leave(first)
         case.take(second, _EVENTS)
         got = second.log.text
         if not (text.startswith(got) or got.startswith(text)):
@@ -296,9 +288,7 @@ def _try_parallel_calls(trial: Trial, wire: WireFormat) -> None:
     scripts = [Response((*together, *sends(body))) for body in bodies]
     with trial.case("two tool calls", *scripts) as case:
         streams = [case.stream() for _ in bodies]
-        opening = [stream.start("open") for stream in streams]
-        reading = [stream.start("drain") for stream in streams]
-        _wait_for(case, *opening, *reading)
+        _use_at_once(case, streams, "drain")
         _expect_calls(streams)
 
 
@@ -366,16 +356,18 @@ def _try_usage_after_usage(trial: Trial, wire: WireFormat) -> None:
                 )
 
 
-def _wait_for(case: Case, *pending: Pending) -> None:
-    """Wait until all of several streams' operations are over.
+def _use_at_once(case: Case, streams: Sequence[Stream], verb: str, *args: int) -> None:
+    """Open streams and read from them, all at the same time, and wait until that is over.
 
     Raises:
         Failure: one does not return, which on one event loop has a reason of its own.
         Hang: the same, where each stream has a thread.
     """
+    opening = [stream.start("open") for stream in streams]
+    reading = [stream.start(verb, *args) for stream in streams]
     try:
-        for one in pending:
-            one.wait(case.subject.deadline)
+        for pending in (*opening, *reading):
+            pending.wait(case.subject.deadline)
     except Hang as hang:
         if not case.subject.event_loop:
             raise
@@ -413,7 +405,10 @@ def _cancel_early(case: Case) -> None:
 
 
 def _close_early(case: Case) -> None:
-    stream = case.started()
+    _leave(case.started())
+
+
+def _leave(stream: Stream) -> None:
     stream.leave_loop()
     if stream.has_close:
         stream.close()

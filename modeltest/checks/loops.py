@@ -78,7 +78,7 @@ def _try_one_after_the_other(trial: Trial) -> None:
     text = _text_of_answer(trial)
     answer = ordinary_answer(trial, *_WORDS)
     with trial.case("one after the other", answer) as case, _another_loop(case) as other:
-        first = other.stream(case.model, case.subject.request, case.subject.deadline)
+        first = case.stream(consumer=other)
         first.read()
         other.leave(case.subject.deadline)
         second = case.read()
@@ -93,8 +93,7 @@ def _try_side_by_side(trial: Trial) -> None:
     scripts = [in_step(trial, first, taken, streams=2) for first in (0, 1000)]
     with trial.case("side by side", *scripts) as case, _another_loop(case) as other:
         first = case.started(progress=taken)
-        second = other.stream(case.model, case.subject.request, case.subject.deadline)
-        second.log.progress = taken
+        second = case.stream(taken, consumer=other)
         second.open()
         for _ in range(_EVENTS):
             for stream in (first, second):

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.utils import formatdate
 
-from modeltest.backend import Close, End, Progress, Reset, Response, Step, events
+from modeltest.backend import Close, Progress, Reset, Response, Step
 from modeltest.checks.answers import answered, error_answer
 from modeltest.checks.check import Need, check
 from modeltest.checks.failure import Failure, count, hung
 from modeltest.checks.refusal import expect_error
 from modeltest.checks.scripts import Mark, ended_cleanly, once_taken, sent
-from modeltest.checks.spellings import with_broken_json
+from modeltest.checks.spellings import malformed_answers
 from modeltest.checks.trial import Trial
 from modeltest.checks.turns import answer, bodies_or_none, ordinary_answer
 from modeltest.clock import now
@@ -90,17 +90,14 @@ def _failing_answers(trial: Trial) -> Iterator[tuple[str, Callable[[Progress], R
     yield "the connection closes", broken_by(Close())
     yield "the connection is reset", broken_by(Reset())
     yield "the body ends", lambda _: ended_cleanly(half)
+    answers = malformed_answers(trial)
     wire = trial.subject.wire
-    if wire is None:
-        pieces = (trial.event(0), with_broken_json(trial.event(1)))
-        yield "a malformed event", lambda _: Response((*events(pieces), End()))
-        return
-    bodies = [*bodies_or_none(wire.malformed_bodies), *bodies_or_none(wire.error_bodies)]
-    bodies = [body for body in bodies if body.text]
-    cut_calls = [body for body in bodies_or_none(wire.cut_argument_bodies) if not body.finish]
-    bodies += cut_calls[-1:]
-    for body in bodies:
-        yield body.name, lambda _, body=body: answer(trial, body)  # type: ignore[misc]
+    if wire is not None:
+        errors = [body for body in bodies_or_none(wire.error_bodies) if body.text]
+        cut_calls = [body for body in bodies_or_none(wire.cut_argument_bodies) if not body.finish]
+        answers |= {body.name: answer(trial, body) for body in (*errors, *cut_calls[-1:])}
+    for name, whole in answers.items():
+        yield name, lambda _, whole=whole: whole  # type: ignore[misc]
 
 
 def _try_hint(

@@ -9,8 +9,10 @@ from modeltest.backend import Await, End, Progress, Response, Send, Step, events
 from modeltest.checks.case import ending
 from modeltest.checks.failure import Evidence, Failure, Skip
 from modeltest.checks.said import shown
+from modeltest.checks.scripts import ended_cleanly
 from modeltest.checks.texts import says_nothing_first
 from modeltest.checks.trial import Trial
+from modeltest.checks.turns import answer, bodies_or_none
 from modeltest.consumer import Log
 from modeltest.contract import ReasoningDelta, TextDelta, ToolCallDelta
 from modeltest.wire import Body, Framing
@@ -188,6 +190,21 @@ def with_broken_json(event: bytes) -> bytes:
     if broken == event:
         raise Skip("the event holds no JSON object that could be broken: give a wire")
     return broken
+
+
+def malformed_answers(trial: Trial) -> dict[str, Response]:
+    """Return answers with an event that cannot be read behind one that can.
+
+    None where nobody knows how to spoil an event.
+    """
+    wire = trial.subject.wire
+    if wire is not None:
+        return {body.name: answer(trial, body) for body in bodies_or_none(wire.malformed_bodies)}
+    try:
+        spoiled = (trial.event(0), with_broken_json(trial.event(1)))
+    except Skip:
+        return {}
+    return {"a malformed event": ended_cleanly(events(spoiled))}
 
 
 def with_bad_byte(event: bytes) -> bytes:
