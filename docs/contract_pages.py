@@ -9,7 +9,8 @@ from pathlib import Path
 
 from docs.on_the_wire import ON_THE_WIRE
 from docs.wire_shown import Snippet
-from modeltest.checks import ALL, Check, name_of
+from modeltest.checks import ALL, name_of
+from modeltest.harness import Check
 
 _NAMED = 6
 """Other cases of a check that are named; of more, it is said how many."""

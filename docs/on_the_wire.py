@@ -23,11 +23,9 @@ from docs.wire_shown import (
     told,
     visible,
 )
-from modeltest.backend import Await, Progress, Response, Send, Stall, writes
-from modeltest.checks import Subject, delivery, framing, release
-from modeltest.checks.answers import answered, html_page, redirect
-from modeltest.checks.calls import LARGE
-from modeltest.checks.scripts import (
+from modeltest.assertions.same_answer import with_bad_byte
+from modeltest.backend import Await, Progress, Response, Send, Stall, answered, redirect, writes
+from modeltest.backend.scripts import (
     bad_request,
     bursting,
     close_delimited,
@@ -42,11 +40,14 @@ from modeltest.checks.scripts import (
     silent_after,
     without_last_chunk,
 )
-from modeltest.checks.spellings import with_bad_byte
-from modeltest.checks.tool_cases import MADE_UP, bad_choices, bad_names, good_choices, good_names
-from modeltest.contract import Finish, FinishReason, TextDelta, ToolCallDelta
+from modeltest.checks import delivery, framing, release
+from modeltest.checks.calls import LARGE
+from modeltest.corpus import html_page
+from modeltest.corpus.reencode import respellings
+from modeltest.corpus.tool_cases import MADE_UP, bad_choices, bad_names, good_choices, good_names
+from modeltest.harness import Subject
+from modeltest.interface import Finish, FinishReason, TextDelta, ToolCallDelta
 from modeltest.wire import Framing
-from modeltest.wire.respell import respellings
 
 
 class _Events:

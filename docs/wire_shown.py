@@ -21,7 +21,7 @@ from modeltest.backend import (
     Stall,
     Step,
 )
-from modeltest.contract import ToolCallDelta, Usage
+from modeltest.interface import ToolCallDelta, Usage
 from modeltest.wire import Body, OpenAIChat, Payload
 from modeltest.wire.framing import to_json
 from modeltest.wire.samples import ARGUMENTS

@@ -6,7 +6,6 @@ import re
 import unittest
 from pathlib import Path
 
-from docs.examples.apart_wire import ApartLines
 from modeltest import (
     Finish,
     FinishReason,
@@ -42,6 +41,7 @@ from modeltest.wire import (
     UsagePlacement,
     WireFormat,
 )
+from tests.adapters.apart_wire import ApartLines
 
 ROOT = Path(__file__).parents[1]
 CHECKS = ROOT / "modeltest" / "checks"
@@ -170,7 +170,7 @@ class TestOtherPages(unittest.TestCase):
 
     def test_every_example_adapter_is_in_the_table(self) -> None:
         told = page("docs/writing-an-adapter.md")
-        for path in (ROOT / "docs/examples").glob("*.py"):
+        for path in (ROOT / "tests/adapters").glob("*.py"):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             adapters = [
                 kind

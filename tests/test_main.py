@@ -26,10 +26,11 @@ from modeltest import (
 )
 from modeltest.__main__ import main
 from modeltest.backend import Backend, End, Response, events
-from modeltest.checks import ALL, Level, Need
+from modeltest.checks import ALL
 from modeltest.demo import cases
 from modeltest.demo.acme import AcmeModel
 from modeltest.demo.naive import NaiveModel
+from modeltest.harness import Level, Need
 
 ROOT = Path(__file__).parents[1]
 

@@ -12,24 +12,20 @@ from types import ModuleType
 
 from modeltest.checks import (
     calls,
-    credentials,
     cuts,
     delivery,
     faults,
+    faults_key,
+    faults_retry,
     finish,
     framing,
     isolation,
     loops,
     release,
-    retries,
     tools,
     truncation,
 )
-from modeltest.checks.check import Check, Level, Need, check
-from modeltest.checks.failure import Evidence, Failure, Skip
-from modeltest.checks.run import Outcome, Status, run
-from modeltest.checks.subject import SetUpError, Subject
-from modeltest.checks.trial import Trial
+from modeltest.harness import Check
 
 
 def _checks_of(module: ModuleType) -> tuple[Check, ...]:
@@ -46,8 +42,8 @@ ALL: tuple[Check, ...] = (
     *_checks_of(calls),
     *_checks_of(framing),
     *_checks_of(faults),
-    *_checks_of(retries),
-    *_checks_of(credentials),
+    *_checks_of(faults_retry),
+    *_checks_of(faults_key),
     *_checks_of(tools),
     *_checks_of(isolation),
     loops.two_event_loops,
@@ -77,22 +73,4 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 }
 """What checks may be called, by id, test method, or group as "tools/*" → the methods it means."""
 
-__all__ = [
-    "ALL",
-    "BY_NAME",
-    "METHODS",
-    "Check",
-    "Evidence",
-    "Failure",
-    "Level",
-    "Need",
-    "Outcome",
-    "SetUpError",
-    "Skip",
-    "Status",
-    "Subject",
-    "Trial",
-    "check",
-    "name_of",
-    "run",
-]
+__all__ = ["ALL", "BY_NAME", "METHODS", "name_of"]

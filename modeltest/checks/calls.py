@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modeltest.checks.case import Case
-from modeltest.checks.check import Need, check
-from modeltest.checks.failure import Evidence, Failure
-from modeltest.checks.refusal import expect_error, expect_said
-from modeltest.checks.trial import Trial
-from modeltest.checks.turns import (
+from modeltest.assertions import (
     answer,
     bodies_or_skip,
     expect_answer,
+    expect_error,
     expect_ids,
+    expect_said,
     reading,
     tool_names,
     wire_shown,
 )
 from modeltest.consumer import Log
-from modeltest.contract import Finish, FinishReason, ProtocolError, ToolCallDelta
+from modeltest.delivery import Case, Trial
+from modeltest.harness import Evidence, Failure, Need, check
+from modeltest.interface import Finish, FinishReason, ProtocolError, ToolCallDelta
 from modeltest.wire import Body
 
 WIRE = (Need.WIRE,)

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from modeltest.backend import Progress, Response, Step
-from modeltest.checks.bodies import body_reader
-from modeltest.checks.case import Case
-from modeltest.checks.check import Need, check
-from modeltest.checks.failure import Evidence, Failure, count
-from modeltest.checks.refusal import expect_refusal, expect_refused
-from modeltest.checks.scripts import (
+from modeltest.assertions import (
+    Reading,
+    answer,
+    bodies_or_none,
+    bodies_or_skip,
+    expect_answer,
+    expect_refusal,
+    expect_refused,
+    reading,
+    sends,
+    wire_shown,
+)
+from modeltest.backend import (
+    Progress,
+    Response,
+    Step,
     close_delimited,
     ended_cleanly,
     inside_chunk,
@@ -18,19 +27,10 @@ from modeltest.checks.scripts import (
     short_of_length,
     without_last_chunk,
 )
-from modeltest.checks.trial import Trial
-from modeltest.checks.turns import (
-    Reading,
-    answer,
-    bodies_or_none,
-    bodies_or_skip,
-    expect_answer,
-    reading,
-    sends,
-    wire_shown,
-)
 from modeltest.consumer import Log
-from modeltest.contract import FinishReason, ProtocolError
+from modeltest.delivery import Case, Trial, body_reader
+from modeltest.harness import Evidence, Failure, Need, check, count
+from modeltest.interface import FinishReason, ProtocolError
 from modeltest.wire import Body
 
 WIRE = (Need.WIRE,)

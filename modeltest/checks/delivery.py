@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from modeltest.backend import Await, Flood, Progress, Response, Send, Stall, Step
-from modeltest.checks.case import Case, ending
-from modeltest.checks.check import Level, Need, check
-from modeltest.checks.failure import Failure, Skip, count, hung, size
-from modeltest.checks.scripts import close_delimited, ended_cleanly, one_and_a_half, sent
-from modeltest.checks.texts import says_nothing_first
-from modeltest.checks.trial import Trial
-from modeltest.checks.turns import answer
+from modeltest.assertions import answer, says_nothing_first
+from modeltest.backend import (
+    Await,
+    Flood,
+    Progress,
+    Response,
+    Send,
+    Stall,
+    Step,
+    close_delimited,
+    ended_cleanly,
+    one_and_a_half,
+    sent,
+)
 from modeltest.consumer import Hang, Stream
+from modeltest.delivery import Case, Trial, ending
+from modeltest.harness import Failure, Level, Need, Skip, check, count, hung, size
 from modeltest.wire import CannotSpell, Framing
 
 Framed = Callable[[tuple[Step, ...]], Response]

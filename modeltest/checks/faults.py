@@ -7,25 +7,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from modeltest.backend import Close, Pause, Reset, Response, SendHead, Stall, Step
-from modeltest.checks.answers import answered, error_answer, html_page, json_answer
-from modeltest.checks.case import Case, ending
-from modeltest.checks.check import Need, check
-from modeltest.checks.failure import Failure, count, size
-from modeltest.checks.refusal import expect_error, expect_refused, expect_said
-from modeltest.checks.retries import try_once_begun
-from modeltest.checks.said import chain_of, parts_carried_by, text_of
-from modeltest.checks.scripts import (
+from modeltest.assertions import (
+    answer,
+    bodies_or_skip,
+    expect_error,
+    expect_refused,
+    expect_said,
+    wire_shown,
+)
+from modeltest.backend import (
+    Close,
+    Pause,
+    Reset,
+    Response,
+    SendHead,
+    Stall,
+    Step,
+    answered,
     ended_cleanly,
     sent,
     silent_after,
 )
-from modeltest.checks.trial import Trial
-from modeltest.checks.turns import (
-    answer,
-    bodies_or_skip,
-    wire_shown,
-)
+from modeltest.checks.faults_retry import try_once_begun
+from modeltest.corpus import error_answer, html_page, json_answer
+from modeltest.delivery import Case, Trial, ending
+from modeltest.harness import Failure, Need, chain_of, check, count, parts_carried_by, size, text_of
 from modeltest.wire import ErrorResponse
 
 _STATUSES = (400, 401, 403, 404, 408, 413, 422, 429, 500, 503, 529)
@@ -54,13 +60,13 @@ def http_errors_are_errors(trial: Trial) -> None:
     that is sent again is refused again; a page of ten megabytes fills the log.
     """
     for status in _STATUSES:
-        _try_refusal(trial, f"HTTP {status}", error_answer(trial, status))
+        _try_refusal(trial, f"HTTP {status}", error_answer(trial.subject.wire, status))
     _try_refusal(trial, "HTTP 502, a page", html_page(502, "502 Bad Gateway"))
     page = html_page(500, "500 Internal Server Error", _LARGE)
     _try_refusal(trial, f"HTTP 500, a page of {size(_LARGE)}", page)
     _try_refusal(trial, f"HTTP 400, a message of {size(_LARGE)}", _long_message(trial))
     for hint in _ODD_HINTS:
-        response = error_answer(trial, 429)
+        response = error_answer(trial.subject.wire, 429)
         _try_refusal(trial, f"HTTP 429, Retry-After: {hint}", response, ("Retry-After", hint))
 
 
@@ -76,9 +82,9 @@ def response_that_is_no_stream_is_an_error(trial: Trial) -> None:
     Proxies answer with pages, gateways with an error object under 200. A reader that skips what
     it does not know makes an empty answer of either.
     """
-    error = error_answer(trial, 400)
+    error = error_answer(trial.subject.wire, 400)
     page = html_page(200, "Please log in")
-    whole = ErrorResponse(200, "application/json", json_answer(trial), ())
+    whole = ErrorResponse(200, "application/json", json_answer(trial.subject.wire), ())
     for name, said in {
         "an error as JSON": replace(error, status=200),
         "a page": page,
@@ -211,7 +217,7 @@ def nobody_listens(case: Case) -> Iterator[None]:
 
 def _long_message(trial: Trial) -> ErrorResponse:
     """Return the provider's error with a message that nobody wants to read."""
-    refusal = error_answer(trial, 400)
+    refusal = error_answer(trial.subject.wire, 400)
     word = (refusal.words or ("status",))[0].encode()
     body = refusal.body.replace(word, word + b" and so on" * (_LARGE // 10), 1)
     return replace(refusal, body=body, words=())

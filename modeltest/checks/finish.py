@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from modeltest.checks.case import Case
-from modeltest.checks.check import Need, check
-from modeltest.checks.failure import Failure
-from modeltest.checks.refusal import expect_error
-from modeltest.checks.said import shown
-from modeltest.checks.scripts import without_last_chunk
-from modeltest.checks.trial import Trial
-from modeltest.checks.turns import (
+from modeltest.assertions import (
     answer,
     bodies_or_none,
     bodies_or_skip,
     expect_answer,
+    expect_error,
     expect_meaning,
     expect_one_finish,
     expect_raw,
@@ -23,8 +17,11 @@ from modeltest.checks.turns import (
     sends,
     wire_shown,
 )
+from modeltest.backend import without_last_chunk
 from modeltest.consumer import Log
-from modeltest.contract import Finish, check_finish
+from modeltest.delivery import Case, Trial
+from modeltest.harness import Failure, Need, check, shown
+from modeltest.interface import Finish, check_finish
 from modeltest.wire import Body
 
 WIRE = (Need.WIRE,)

@@ -7,28 +7,26 @@ import random
 import re
 from contextlib import suppress
 
-from modeltest.backend import End, Response, Send, events
-from modeltest.checks.bodies import body_reader
-from modeltest.checks.case import ending
-from modeltest.checks.check import Level, Need, check
-from modeltest.checks.failure import Evidence, Failure, Skip
-from modeltest.checks.refusal import expect_refusal, refusals
-from modeltest.checks.said import shown
-from modeltest.checks.spellings import (
+from modeltest.assertions import (
     Plain,
+    answer,
+    bodies_or_skip,
     cut,
     event_groups,
+    expect_meaning,
+    expect_refusal,
     plain_answers,
+    refusals,
+    wire_shown,
     with_bad_byte,
     with_broken_json,
 )
-from modeltest.checks.trial import Trial
-from modeltest.checks.turns import answer, bodies_or_skip, expect_meaning, wire_shown
-from modeltest.contract import TextDelta
-from modeltest.fuzz import retyped_bodies, try_bodies
-from modeltest.wire import Framing
-from modeltest.wire.framing import ndjson_line, sse_event
-from modeltest.wire.respell import Respelling, respellings
+from modeltest.backend import End, Response, Send, events
+from modeltest.corpus import Respelling, respellings, retyped_bodies, try_bodies
+from modeltest.delivery import Trial, body_reader, ending
+from modeltest.harness import Evidence, Failure, Level, Need, Skip, check, shown
+from modeltest.interface import TextDelta
+from modeltest.wire import Framing, ndjson_line, sse_event
 
 BY_THE_STANDARD = (
     "split lines at LF, CR LF and CR only, on bytes; strip one space after the colon; ignore "

@@ -6,13 +6,26 @@ import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
-from modeltest.backend import Await, Close, Progress, Response, Send, Stall
-from modeltest.checks.case import Case, expect_events
-from modeltest.checks.check import check
-from modeltest.checks.failure import Evidence, Failure, Skip, hung
-from modeltest.checks.said import shown
-from modeltest.checks.scripts import (
+from modeltest.assertions import (
+    answer,
+    bodies_or_none,
+    expect_beginning,
+    malformed_answers,
+    meaning,
+    ordinary_answer,
+    plain_text,
+    sends,
+    wire_shown,
+)
+from modeltest.assertions import reading as reading_of
+from modeltest.backend import (
     Arrive,
+    Await,
+    Close,
+    Progress,
+    Response,
+    Send,
+    Stall,
     bad_request,
     ended_cleanly,
     flowing,
@@ -21,21 +34,11 @@ from modeltest.checks.scripts import (
     sent,
     server_error,
 )
-from modeltest.checks.spellings import malformed_answers
-from modeltest.checks.texts import expect_beginning, plain_text
-from modeltest.checks.tool_cases import request_for
-from modeltest.checks.trial import Trial
-from modeltest.checks.turns import (
-    answer,
-    bodies_or_none,
-    meaning,
-    ordinary_answer,
-    sends,
-    wire_shown,
-)
-from modeltest.checks.turns import reading as reading_of
 from modeltest.consumer import Hang, Log, Stream
-from modeltest.contract import (
+from modeltest.corpus import request_for
+from modeltest.delivery import Case, Trial, expect_events
+from modeltest.harness import Evidence, Failure, Skip, check, hung, shown
+from modeltest.interface import (
     Finish,
     FinishReason,
     Message,

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from modeltest.backend import End, Progress, Response, Send
-from modeltest.checks.case import Case, ending, expect_events
-from modeltest.checks.check import Level, Need, check
-from modeltest.checks.failure import Evidence, Failure, Skip, hung
-from modeltest.checks.refusal import names_of
-from modeltest.checks.said import chain_of, shown, text_of
-from modeltest.checks.scripts import AwaitMore, in_step
-from modeltest.checks.texts import plain_text
-from modeltest.checks.trial import Trial
-from modeltest.checks.turns import ordinary_answer
+from modeltest.assertions import names_of, ordinary_answer, plain_text
+from modeltest.backend import AwaitMore, End, Progress, Response, Send, in_step
 from modeltest.consumer import AsyncConsumer, Hang, Log
+from modeltest.delivery import Case, Trial, ending, expect_events
+from modeltest.harness import (
+    Evidence,
+    Failure,
+    Level,
+    Need,
+    Skip,
+    chain_of,
+    check,
+    hung,
+    shown,
+    text_of,
+)
 
 EVENT_LOOP = (Need.EVENT_LOOP,)
 

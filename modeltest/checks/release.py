@@ -5,12 +5,16 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 
-from modeltest.backend import Response, Stall
-from modeltest.checks.case import Case, ending
-from modeltest.checks.check import Level, Need, check
-from modeltest.checks.failure import Failure, Skip, count
-from modeltest.checks.said import shown
-from modeltest.checks.scripts import (
+from modeltest.assertions import (
+    answer,
+    bodies_or_none,
+    expect_beginning,
+    expect_one_finish,
+    plain_text,
+)
+from modeltest.backend import (
+    Response,
+    Stall,
     bursting,
     close_delimited,
     ended_cleanly,
@@ -21,12 +25,11 @@ from modeltest.checks.scripts import (
     silent_after,
     without_last_chunk,
 )
-from modeltest.checks.texts import expect_beginning, plain_text
-from modeltest.checks.trial import Trial
-from modeltest.checks.turns import answer, bodies_or_none, expect_one_finish
 from modeltest.clock import now, pause
 from modeltest.consumer import ConsumerError, Pending, Stream
-from modeltest.contract import Finish
+from modeltest.delivery import Case, Trial, ending
+from modeltest.harness import Failure, Level, Need, Skip, check, count, shown
+from modeltest.interface import Finish
 
 CLOSE_ON_EVERY_WAY_OUT = (
     "close the response on every way out of the read loop: `with response:` or try/finally "

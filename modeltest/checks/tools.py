@@ -7,13 +7,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from modeltest.assertions import (
+    Sending,
+    content,
+    members,
+    names_of,
+    ordinary_answer,
+    parsed,
+    send,
+    texts_in,
+)
 from modeltest.backend import Response
-from modeltest.checks.check import Level, Need, check
-from modeltest.checks.failure import Evidence, Failure, Skip, count
-from modeltest.checks.refusal import names_of
-from modeltest.checks.said import carried_by, shown, text_of
-from modeltest.checks.sending import Sending, content, members, parsed, send, texts_in
-from modeltest.checks.tool_cases import (
+from modeltest.corpus import (
     MADE_UP,
     WEATHER,
     bad_choices,
@@ -26,9 +31,20 @@ from modeltest.checks.tool_cases import (
     rule_of,
     shown_name,
 )
-from modeltest.checks.trial import Trial
-from modeltest.checks.turns import ordinary_answer
-from modeltest.contract import Request
+from modeltest.delivery import Trial
+from modeltest.harness import (
+    Evidence,
+    Failure,
+    Level,
+    Need,
+    Skip,
+    carried_by,
+    check,
+    count,
+    shown,
+    text_of,
+)
+from modeltest.interface import Request
 from modeltest.wire import WireFormat
 
 LOOK_BEFORE_SENDING = (

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gzip
 
-from modeltest.backend import Progress, Response, Send
-from modeltest.checks.case import Case
-from modeltest.checks.check import Level, check
-from modeltest.checks.failure import Skip
-from modeltest.checks.refusal import expect_refusal, expect_refused
-from modeltest.checks.scripts import (
+from modeltest.assertions import expect_refusal, expect_refused
+from modeltest.backend import (
+    Progress,
+    Response,
+    Send,
     close_delimited,
     ended_cleanly,
     inside_chunk,
@@ -18,7 +17,8 @@ from modeltest.checks.scripts import (
     short_of_length,
     without_last_chunk,
 )
-from modeltest.checks.trial import Trial
+from modeltest.delivery import Case, Trial
+from modeltest.harness import Level, Skip, check
 from modeltest.wire import CannotSpell, Framing
 
 RAISE_AT_THE_END = (

@@ -7,7 +7,7 @@ from modeltest.consumer.hand import ConsumerError
 from modeltest.consumer.log import Log, without_tracebacks
 from modeltest.consumer.look import Look
 from modeltest.consumer.pending import Hang, Pending
-from modeltest.consumer.stacks import waits_at
+from modeltest.consumer.stacks import stack, waits_at
 from modeltest.consumer.stream import Stream
 from modeltest.consumer.threads import (
     adapter_threads,
@@ -15,6 +15,7 @@ from modeltest.consumer.threads import (
     is_kit_thread,
     other_threads,
     threads_as_daemons,
+    unwind,
 )
 
 __all__ = [
@@ -33,7 +34,9 @@ __all__ = [
     "is_kit_thread",
     "other_threads",
     "short_repr",
+    "stack",
     "threads_as_daemons",
+    "unwind",
     "waits_at",
     "without_tracebacks",
 ]

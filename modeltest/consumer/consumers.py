@@ -20,7 +20,7 @@ from modeltest.consumer.stream import Stream
 from modeltest.consumer.sync import SyncHand, SyncStream
 from modeltest.consumer.threads import unwind
 from modeltest.consumer.worker import Worker, outcome
-from modeltest.contract import CancelToken, Request
+from modeltest.interface import CancelToken, Request
 
 _MAKING = "new_model()"
 _PATIENCE_AFTER_HANG = 0.3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from typing import Any
 
-from modeltest.contract import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta, Usage
+from modeltest.interface import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 
 _KINDS = (TextDelta, ReasoningDelta, ToolCallDelta, Finish)
 _repr = reprlib.Repr()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from modeltest.consumer.log import Log
-from modeltest.contract import Request
+from modeltest.interface import Request
 
 
 class ConsumerError(Exception):

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from modeltest.clock import pause
-from modeltest.transports.place import HTTP_LIBRARIES
+from modeltest.transports import HTTP_LIBRARIES
 
 _KIT = str(Path(__file__).parents[1]) + os.sep
 _DEMO = _KIT + "demo" + os.sep

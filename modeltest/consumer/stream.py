@@ -11,7 +11,7 @@ from modeltest.clock import now, pause
 from modeltest.consumer.hand import Hand
 from modeltest.consumer.pending import Pending
 from modeltest.consumer.stacks import position
-from modeltest.contract import CancelToken
+from modeltest.interface import CancelToken
 
 _LOOK_INTERVAL = 0.002
 """Seconds between two looks at a thread: nothing signals that it is blocked."""

@@ -16,7 +16,7 @@ from modeltest.consumer.pending import Pending
 from modeltest.consumer.stacks import stack
 from modeltest.consumer.stream import Stream
 from modeltest.consumer.worker import Worker
-from modeltest.contract import CancelToken, Request
+from modeltest.interface import CancelToken, Request
 
 
 class SyncStream(Stream):

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from modeltest.checks import ALL
 from modeltest.demo import cases
-from modeltest.testcase import ContractWarning, ModelContractTestCase
+from modeltest.testcases import ContractWarning, ModelContractTestCase
 
 _CAREFUL = """\
 A model adapter sends one request to a provider and turns the streamed answer into events.

@@ -14,7 +14,7 @@ from typing import Any
 import requests
 import urllib3
 
-from modeltest.contract import (
+from modeltest.interface import (
     APIError,
     ConfigError,
     Event,

@@ -4,7 +4,7 @@ import requests
 
 from modeltest.demo.acme import AcmeModel
 from modeltest.demo.naive import NaiveModel
-from modeltest.testcase import ModelContractTestCase
+from modeltest.testcases import ModelContractTestCase
 
 
 class TestAcme(ModelContractTestCase):

@@ -11,7 +11,7 @@ from typing import Any
 
 import requests
 
-from modeltest.contract import Event, Finish, Request, TextDelta
+from modeltest.interface import Event, Finish, Request, TextDelta
 
 
 class NaiveModel:

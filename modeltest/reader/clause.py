@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from modeltest.checks import Check, Level
-from modeltest.checks.check import Rule
+from modeltest.harness import Check, Level, Rule
 from modeltest.reader.trial import ReaderTrial
 
 Run = Callable[[ReaderTrial], None]

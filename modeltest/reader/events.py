@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from modeltest.contract import Finish, ReasoningDelta, TextDelta, ToolCallDelta, Usage
+from modeltest.interface import Finish, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 
 
 def is_event(event: Any) -> bool:

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from modeltest.checks.failure import Evidence, Failure, count
-from modeltest.contract import Message, ModelError, ToolUse
-from modeltest.reader.reading import (
-    ErrorTypes,
-    Reader,
-    Reading,
-    StreamSSE,
-    checked,
-)
+from modeltest.harness import Evidence, Failure, count
+from modeltest.interface import Message, ModelError, ToolUse
+from modeltest.reader.reading import ErrorTypes, Reader, Reading, StreamSSE, checked
 from modeltest.reader.verdict import as_assertion, broken
 
 __unittest = True  # keeps this module's lines out of a failure's traceback

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from types import GeneratorType
 from typing import Any, BinaryIO, NoReturn
 
-from modeltest.checks.failure import Evidence, Failure
-from modeltest.checks.said import shown
 from modeltest.consumer import without_tracebacks
-from modeltest.contract import (
+from modeltest.harness import Evidence, Failure, shown
+from modeltest.interface import (
     Event,
     Finish,
     FinishReason,

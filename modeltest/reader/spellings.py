@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from modeltest.checks import Check, Evidence, Failure, Skip, framing
-from modeltest.checks.said import shown
-from modeltest.checks.spellings import with_bad_byte, with_broken_json
-from modeltest.checks.turns import wire_shown
-from modeltest.contract import Finish, FinishReason, TextDelta
-from modeltest.fuzz import retyped_bodies, try_bodies
+from modeltest.assertions import wire_shown, with_bad_byte, with_broken_json
+from modeltest.checks import framing
+from modeltest.corpus import Respelling, respellings, retyped_bodies, try_bodies
+from modeltest.harness import Check, Evidence, Failure, Skip, shown
+from modeltest.interface import Finish, FinishReason, TextDelta
 from modeltest.reader.clause import Clause, same_as
 from modeltest.reader.prefix import answer, shortened
 from modeltest.reader.reading import Reading
 from modeltest.reader.trial import ReaderTrial
 from modeltest.reader.turns import expect_failure, expect_turn
 from modeltest.wire import Body, Framing, WirePart
-from modeltest.wire.respell import Respelling, respellings
 
 _BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 

@@ -7,18 +7,25 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
-from modeltest.attach import attach, attach_rule, judging_method, reasons_of, warn_at, warn_of_slips
-from modeltest.checks import Failure, Level, SetUpError, Skip
-from modeltest.contract import ModelError
-from modeltest.hooks import hook
+from modeltest.harness import Failure, Level, SetUpError, Skip
+from modeltest.interface import ModelError
 from modeltest.reader.clause import Clause
 from modeltest.reader.reading import Reader
 from modeltest.reader.spellings import SPELLINGS
 from modeltest.reader.trial import ReaderTrial, recorded_body
 from modeltest.reader.watch import run_watched
 from modeltest.reader.whole import WHOLE, whole_body_is_its_turn
-from modeltest.set_up import deadline_scale
-from modeltest.testcase import ContractWarning
+from modeltest.testcases import (
+    ContractWarning,
+    attach,
+    attach_rule,
+    deadline_scale,
+    hook,
+    judging_method,
+    reasons_of,
+    warn_at,
+    warn_of_slips,
+)
 from modeltest.wire import Body, Framing, WireFormat
 
 __unittest = True  # keeps this module's lines out of a failure's traceback

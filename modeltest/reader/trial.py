@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from modeltest.checks import Failure, Skip
-from modeltest.checks.failure import report
-from modeltest.checks.turns import bodies_or_skip
+from modeltest.assertions import bodies_or_skip
+from modeltest.harness import Failure, Skip, report
 from modeltest.reader.prefix import answer
 from modeltest.reader.reading import Reader, Reading
 from modeltest.wire import Body, Framing, Role, WireFormat, WirePart

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from modeltest.checks import Evidence, Failure, turns
-from modeltest.checks.refusal import expect_said
-from modeltest.checks.turns import expect_answer, wire_shown
+from modeltest.assertions import expect_answer, expect_said, wire_shown
+from modeltest.assertions import turn as turns
 from modeltest.consumer import Log
+from modeltest.harness import Evidence, Failure
 from modeltest.reader.reading import Reading, assembled
 from modeltest.wire import Body, Role
 

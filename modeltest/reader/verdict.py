@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from modeltest.checks.failure import Evidence, Failure
-from modeltest.checks.said import shown
+from modeltest.harness import Evidence, Failure, shown
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from modeltest.backend import KitThread
-from modeltest.checks import Evidence, Failure
-from modeltest.checks.commons import commons_kept, failure_of
-from modeltest.consumer import Hang, Pending
-from modeltest.consumer.stacks import stack
-from modeltest.consumer.threads import unwind
+from modeltest.consumer import Hang, Pending, stack, unwind
+from modeltest.delivery import commons_kept, failure_of
+from modeltest.harness import Evidence, Failure
 from modeltest.reader.clause import Run
 from modeltest.reader.trial import ReaderTrial
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from modeltest.checks import Check, Failure, calls, cuts, faults, finish, framing
-from modeltest.checks.said import shown
-from modeltest.checks.turns import wire_shown
+from modeltest.assertions import wire_shown
+from modeltest.checks import calls, cuts, faults, finish, framing
+from modeltest.harness import Check, Failure, shown
 from modeltest.reader.clause import Clause, clause, same_as
 from modeltest.reader.prefix import expect_every_cut
 from modeltest.reader.reading import Reading

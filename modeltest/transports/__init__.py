@@ -9,11 +9,12 @@ from modeltest.transports.base import OwnTransport, Transport
 from modeltest.transports.egress import Attempt, EgressGuard, EgressRefused, LookupRefused
 from modeltest.transports.environment import neutral_environment
 from modeltest.transports.ledger import Connection, Ledger, State
-from modeltest.transports.place import Place, calling_place
+from modeltest.transports.place import HTTP_LIBRARIES, Place, calling_place
 from modeltest.transports.requests_client import RequestsTransport
 from modeltest.transports.urllib3_client import Urllib3Transport
 
 __all__ = [
+    "HTTP_LIBRARIES",
     "Attempt",
     "Connection",
     "EgressGuard",

@@ -6,25 +6,18 @@ from modeltest.wire.bedrock import BedrockConverse
 from modeltest.wire.blocks import Block, BlockFormat
 from modeltest.wire.body import Body
 from modeltest.wire.cohere import CohereChat
-from modeltest.wire.framing import Framing
+from modeltest.wire.framing import Framing, ndjson_line, sse_event
 from modeltest.wire.gemini import Gemini
 from modeltest.wire.mistral import MistralChat
 from modeltest.wire.ollama import OllamaChat
 from modeltest.wire.openai_chat import OpenAIChat
 from modeltest.wire.openai_responses import OpenAIResponses
-from modeltest.wire.pieces import (
-    Broken,
-    ErrorResponse,
-    Payload,
-    Piece,
-    Role,
-    WireError,
-    WirePart,
-)
+from modeltest.wire.pieces import Broken, ErrorResponse, Payload, Piece, Role, WireError, WirePart
 from modeltest.wire.script import CannotSpell, Item, Together, UsagePlacement
-from modeltest.wire.tools import ToolNameRule
+from modeltest.wire.tools import COMMON_TOOL_NAMES, ToolNameRule
 
 __all__ = [
+    "COMMON_TOOL_NAMES",
     "AnthropicMessages",
     "BedrockConverse",
     "Block",
@@ -50,4 +43,6 @@ __all__ = [
     "WireError",
     "WireFormat",
     "WirePart",
+    "ndjson_line",
+    "sse_event",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modeltest.contract import Finish, FinishReason, TextDelta
+from modeltest.interface import Finish, FinishReason, TextDelta
 from modeltest.wire.body import Body
 from modeltest.wire.call_cases import CallCases
 from modeltest.wire.framing import Framing

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from modeltest.contract import Finish, ReasoningDelta, TextDelta, ToolCallDelta
+from modeltest.interface import Finish, ReasoningDelta, TextDelta, ToolCallDelta
 from modeltest.wire.base import WireFormat
 from modeltest.wire.facts import Facts
 from modeltest.wire.pieces import Payload, Piece, Role, WireError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from modeltest.contract import (
+from modeltest.interface import (
     APIError,
     Event,
     Finish,
@@ -135,7 +135,7 @@ class Body:
             APIError: the provider fails in it.
             StreamProtocolError: an event is malformed.
 
-        And what `modeltest.contract.assemble` raises: the turn is cut, filtered, incomplete,
+        And what `modeltest.interface.assemble` raises: the turn is cut, filtered, incomplete,
         or contradicts itself.
         """
         if self.error is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modeltest.contract import Finish, FinishReason, TextDelta, ToolCallDelta
+from modeltest.interface import Finish, FinishReason, TextDelta, ToolCallDelta
 from modeltest.wire.body import Body
 from modeltest.wire.finish_cases import FinishCases
 from modeltest.wire.framing import to_json

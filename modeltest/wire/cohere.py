@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from modeltest.contract import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
+from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
 from modeltest.wire.blocks import Block, BlockFormat, Delta, only_begins
 from modeltest.wire.body import Body
 from modeltest.wire.framing import Framing, to_json

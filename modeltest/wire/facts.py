@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from modeltest.contract import Finish, FinishReason, ToolCallDelta, Usage
+from modeltest.interface import Finish, FinishReason, ToolCallDelta, Usage
 from modeltest.wire.framing import Framing, to_json
 from modeltest.wire.pieces import Role
 from modeltest.wire.script import CannotSpell, UsagePlacement

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from modeltest.contract import Event, Finish, FinishReason, ReasoningDelta, TextDelta, Usage
+from modeltest.interface import Event, Finish, FinishReason, ReasoningDelta, TextDelta, Usage
 from modeltest.wire.body import Body
 from modeltest.wire.framing import Framing
 from modeltest.wire.pieces import Payload, Piece, Role

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from modeltest.contract import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
+from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
 from modeltest.wire.base import WireFormat
 from modeltest.wire.body import Body
 from modeltest.wire.framing import ARRAY_END, Framing, to_json

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from modeltest.contract import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
+from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
 from modeltest.wire.body import Body
 from modeltest.wire.chat_completions import CREATED, ChatCompletions
 from modeltest.wire.framing import to_json

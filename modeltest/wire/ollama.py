@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from modeltest.contract import FinishReason, ReasoningDelta, ToolCallDelta, Usage
+from modeltest.interface import FinishReason, ReasoningDelta, ToolCallDelta, Usage
 from modeltest.wire.base import WireFormat
 from modeltest.wire.framing import Framing, to_json
 from modeltest.wire.pieces import ErrorResponse, Payload, WireError

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from modeltest.contract import (
-    Finish,
-    FinishReason,
-    ReasoningDelta,
-    ToolCallDelta,
-    Usage,
-)
+from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
 from modeltest.wire.body import Body
 from modeltest.wire.chat_completions import CREATED, ChatCompletions
 from modeltest.wire.framing import to_json

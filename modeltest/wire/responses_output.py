@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modeltest.contract import ToolCallDelta
+from modeltest.interface import ToolCallDelta
 from modeltest.wire.blocks import Block
 from modeltest.wire.pieces import Role
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modeltest.contract import TextDelta
+from modeltest.interface import TextDelta
 
 TEXT = (TextDelta("Hello"), TextDelta(", "), TextDelta("world!"))
 """An answer in three pieces."""

@@ -8,13 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NoReturn
 
-from modeltest.contract import (
-    Event,
-    Finish,
-    ReasoningDelta,
-    TextDelta,
-    ToolCallDelta,
-)
+from modeltest.interface import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta
 from modeltest.wire.pieces import Piece, WireError
 
 EVENTS = (TextDelta, ReasoningDelta, ToolCallDelta, Finish)

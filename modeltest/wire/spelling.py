@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from modeltest.contract import (
+from modeltest.interface import (
     Event,
     Finish,
     FinishReason,

@@ -28,9 +28,7 @@ from modeltest.backend import (
     Stall,
     Stopped,
 )
-from modeltest.backend import (
-    backend as backend_module,
-)
+from modeltest.backend import backend as backend_module
 from tests.backend.client import PATIENCE, POST, Client, chunks
 
 

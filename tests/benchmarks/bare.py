@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import requests
 
-from modeltest.checks import Subject
-from modeltest.contract import Request
+from modeltest.harness import Subject
+from modeltest.interface import Request
 from tests.benchmarks.tape import Answer, Scene
 
 PATIENCE = 0.5

@@ -20,7 +20,8 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from modeltest.checks import ALL, BY_NAME, Check, Subject
+from modeltest.checks import ALL, BY_NAME
+from modeltest.harness import Check, Subject
 from tests.benchmarks.bare import BareServer, replay
 from tests.benchmarks.measure import Table, in_turns, milliseconds, timed
 from tests.benchmarks.subjects import openai_chat, passed

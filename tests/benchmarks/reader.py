@@ -8,15 +8,15 @@ import tracemalloc
 import unittest
 from collections.abc import Callable, Iterator
 
-import docs.examples.test_sse_reader as example
-from docs.examples.anthropic_messages_turn import MessagesTurn
-from docs.examples.file_body import FileBody
-from docs.examples.read_turn import read_turn
+import tests.adapters.test_sse_reader as example
 from modeltest import Event, Finish, TextDelta, check_sse_prefixes, read_sse
-from modeltest.fuzz import try_bodies
+from modeltest.corpus.fuzz import try_bodies
 from modeltest.reader import StreamSSE
 from modeltest.reader.reading import Reader
 from modeltest.wire import AnthropicMessages, OpenAIChat
+from tests.adapters.anthropic_messages_turn import MessagesTurn
+from tests.adapters.file_body import FileBody
+from tests.adapters.read_turn import read_turn
 from tests.benchmarks.measure import Series, Table, compare, in_turns, milliseconds, timed
 
 MEGABYTE = 1_000_000

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import docs.examples.test_openai_chat as example
-from modeltest.checks import Check, Level, Outcome, Status, Subject, Trial, run
+import tests.adapters.test_openai_chat as example
+from modeltest.delivery import Outcome, Status, Trial, run
+from modeltest.harness import Check, Level, Subject
 
 
 def openai_chat() -> Subject:

@@ -7,10 +7,10 @@ import time
 import unittest
 from collections.abc import Iterator, Sequence
 
-import docs.examples.test_openai_chat as example
-import docs.examples.test_openai_chat_wire as wire
+import tests.adapters.test_openai_chat as example
+import tests.adapters.test_openai_chat_wire as wire
 from modeltest.checks import BY_NAME
-from modeltest.set_up import subject_of
+from modeltest.testcases.preflight import subject_of
 from tests.benchmarks.measure import Series, Table, in_turns, milliseconds, timed
 from tests.benchmarks.subjects import passed
 

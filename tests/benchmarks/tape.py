@@ -8,8 +8,8 @@ from typing import Any
 from unittest import mock
 
 from modeltest.backend import Backend, Exchange, Stage
-from modeltest.checks import Check, Subject
 from modeltest.consumer import Stream
+from modeltest.harness import Check, Subject
 from tests.benchmarks.subjects import passed
 
 
@@ -82,7 +82,7 @@ def record(check: Check, subject: Subject) -> list[Scene]:
         return begin_verb(stream, verb, *args)
 
     with (
-        mock.patch("modeltest.checks.trial.Backend", RecordedBackend),
+        mock.patch("modeltest.harness.context.Backend", RecordedBackend),
         mock.patch("modeltest.backend.handler.Stage", RecordedStage),
         mock.patch.object(Stream, "start", recorded_start),
     ):

@@ -6,10 +6,10 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 
-from modeltest.checks import Trial
-from modeltest.checks.case import Case
-from modeltest.checks.scripts import flowing
+from modeltest.backend.scripts import flowing
 from modeltest.consumer import Stream
+from modeltest.delivery import Trial
+from modeltest.delivery.scenario import Case
 from tests.benchmarks.measure import Table, compare, in_turns
 from tests.benchmarks.subjects import as_check, openai_chat, passed
 

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from modeltest.checks import Check, Level, Need, Subject, Trial
+from modeltest.delivery import Trial
 from modeltest.demo.acme import AcmeModel
+from modeltest.harness import Check, Level, Need, Subject
 
 
 def new_model(base_url: str, client: Any) -> AcmeModel:

@@ -6,12 +6,13 @@ import uuid
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from docs.examples.gemini import GeminiModel
-from docs.examples.ollama_chat import OllamaChatModel
-from modeltest.checks import BY_NAME, Status, run
-from modeltest.contract import Finish, ModelError, TextDelta, ToolCallDelta
+from modeltest.checks import BY_NAME
+from modeltest.delivery import Status, run
 from modeltest.demo.acme import AcmeModel
+from modeltest.interface import Finish, ModelError, TextDelta, ToolCallDelta
 from modeltest.wire import BedrockConverse, Gemini, OllamaChat
+from tests.adapters.gemini import GeminiModel
+from tests.adapters.ollama_chat import OllamaChatModel
 
 from .subjects import subject
 

@@ -4,7 +4,9 @@ import inspect
 import itertools
 import unittest
 
-from modeltest.checks import ALL, BY_NAME, METHODS, Check, Level, Need, Trial, check, name_of
+from modeltest.checks import ALL, BY_NAME, METHODS, name_of
+from modeltest.delivery import Trial
+from modeltest.harness import Check, Level, Need, check
 
 
 class TestMakingOne(unittest.TestCase):

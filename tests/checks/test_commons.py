@@ -8,8 +8,8 @@ import unittest
 from unittest import mock
 
 from modeltest.backend import KitThread
-from modeltest.checks import Status, run
-from modeltest.checks.commons import commons_kept, failure_of
+from modeltest.delivery import Status, run
+from modeltest.delivery.process_state import commons_kept, failure_of
 
 from .subjects import check, subject
 

@@ -10,8 +10,9 @@ import responses
 from requests.adapters import HTTPAdapter
 
 from modeltest.backend import Response, Send
-from modeltest.checks import Check, Trial, run
-from modeltest.checks.elsewhere import Caught, caught_elsewhere, in_place
+from modeltest.delivery import Trial, run
+from modeltest.delivery.elsewhere import Caught, caught_elsewhere, in_place
+from modeltest.harness import Check
 
 from .subjects import check, subject
 

@@ -2,8 +2,8 @@
 
 import unittest
 
-from modeltest.checks import Evidence, Failure
-from modeltest.checks.failure import count, report, size
+from modeltest.harness import Evidence, Failure
+from modeltest.harness.failure import count, report, size
 
 
 class TestEvidence(unittest.TestCase):

@@ -4,9 +4,11 @@ import unittest
 from dataclasses import replace
 from typing import Any
 
-from modeltest.checks import BY_NAME, Status, Subject, run
+from modeltest.checks import BY_NAME
 from modeltest.consumer import AsyncConsumer
+from modeltest.delivery import Status, run
 from modeltest.demo.acme import AcmeModel
+from modeltest.harness import Subject
 from modeltest.transports import OwnTransport
 from tests.mutants import awaiting, failing, parrot
 from tests.testcase.running import event

@@ -9,8 +9,10 @@ from typing import Any
 
 from modeltest import Event, Request
 from modeltest.backend import Progress
-from modeltest.checks import BY_NAME, Outcome, Status, Subject, run
+from modeltest.checks import BY_NAME
 from modeltest.consumer import AsyncConsumer
+from modeltest.delivery import Outcome, Status, run
+from modeltest.harness import Subject
 from modeltest.transports import OwnTransport
 from tests.mutants import parrot
 from tests.mutants.awaiting import AsyncParrot

@@ -3,7 +3,9 @@
 import unittest
 from typing import Any
 
-from modeltest.checks import BY_NAME, Status, Subject, run
+from modeltest.checks import BY_NAME
+from modeltest.delivery import Status, run
+from modeltest.harness import Subject
 from tests.mutants import failing, parrot, revealing, sharing
 
 

@@ -10,19 +10,9 @@ from unittest import mock
 
 from modeltest import Event, ModelError, Request
 from modeltest.backend import BackendError, End, Response, events
-from modeltest.checks import (
-    Evidence,
-    Failure,
-    Level,
-    Need,
-    Outcome,
-    SetUpError,
-    Skip,
-    Status,
-    Trial,
-    run,
-)
+from modeltest.delivery import Outcome, Status, Trial, run
 from modeltest.demo.acme import AcmeModel
+from modeltest.harness import Evidence, Failure, Level, Need, SetUpError, Skip
 
 from .subjects import check, event, subject
 

@@ -6,8 +6,10 @@ import unittest
 from urllib.parse import quote, quote_plus
 
 from modeltest.backend import REDACTED
-from modeltest.checks import BY_NAME, SetUpError, Subject, run
-from modeltest.checks.secret import Secret
+from modeltest.checks import BY_NAME
+from modeltest.delivery import run
+from modeltest.harness import SetUpError, Subject
+from modeltest.harness.secret import Secret
 
 KEY = 'sk-a/b+c d"e\\f-3f9c2a'
 

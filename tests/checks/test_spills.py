@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 from modeltest.backend import KitThread
-from modeltest.checks.spills import Spills, caught_spills
+from modeltest.delivery.leaks import Spills, caught_spills
 
 
 class Raising:

@@ -12,10 +12,12 @@ from dataclasses import replace
 from typing import Any
 from unittest import mock
 
-from modeltest.checks import ALL, BY_NAME, Check, Outcome, Status, Subject, run
-from modeltest.checks.said import carried_by, notes_of
-from modeltest.contract import ModelError
+from modeltest.checks import ALL, BY_NAME
+from modeltest.delivery import Outcome, Status, run
 from modeltest.demo.acme import AcmeModel
+from modeltest.harness import Check, Subject
+from modeltest.harness.error_text import carried_by, notes_of
+from modeltest.interface import ModelError
 from tests.benchmarks.subjects import openai_chat
 from tests.mutants import (
     arriving,

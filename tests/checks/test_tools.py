@@ -9,15 +9,17 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from docs.examples.home_made_wire import AcmeLines
-from docs.examples.ollama_chat import OllamaChatModel
-from docs.examples.openai_chat import OpenAIChatModel
-from modeltest.checks import BY_NAME, Outcome, Status, Subject, run
-from modeltest.checks.tool_cases import bad_choices, bad_names, good_names, rule_of
-from modeltest.contract import ConfigError, ModelError, TextDelta
+from modeltest.checks import BY_NAME
+from modeltest.corpus.tool_cases import bad_choices, bad_names, good_names, rule_of
+from modeltest.delivery import Outcome, Status, run
 from modeltest.demo.acme import AcmeModel
+from modeltest.harness import Subject
+from modeltest.interface import ConfigError, ModelError, TextDelta
 from modeltest.transports import OwnTransport
 from modeltest.wire import CohereChat, Gemini, OllamaChat, OpenAIChat
+from tests.adapters.home_made_wire import AcmeLines
+from tests.adapters.ollama_chat import OllamaChatModel
+from tests.adapters.openai_chat import OpenAIChatModel
 from tests.mutants import elsewhere, parrot
 
 from .subjects import subject

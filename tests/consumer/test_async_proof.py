@@ -14,12 +14,14 @@ from typing import Any
 
 import httpx
 
-from docs.examples.openai_chat import OpenAIChatModel
-from docs.examples.openai_chat_httpx import AsyncOpenAIChatModel
-from docs.examples.sse import SSEDecoder
 from modeltest import Event, Finish, IncompleteResponseError, OwnTransport, Request, TextDelta
-from modeltest.checks import BY_NAME, Outcome, Status, Subject, run
+from modeltest.checks import BY_NAME
 from modeltest.consumer import AsyncConsumer
+from modeltest.delivery import Outcome, Status, run
+from modeltest.harness import Subject
+from tests.adapters.openai_chat import OpenAIChatModel
+from tests.adapters.openai_chat_httpx import AsyncOpenAIChatModel
+from tests.adapters.sse import SSEDecoder
 from tests.consumer.models import PATIENCE
 
 ORIGINAL = ("release/break", "release/cancel", "truncation/clean")

@@ -12,7 +12,6 @@ from typing import Any
 
 import httpx
 
-from docs.examples.sse import SSEDecoder
 from modeltest import (
     APIError,
     CancelToken,
@@ -23,6 +22,7 @@ from modeltest import (
     Request,
     TextDelta,
 )
+from tests.adapters.sse import SSEDecoder
 
 from .parrot import CancellableParrot, Parrot
 

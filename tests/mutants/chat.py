@@ -9,10 +9,6 @@ from dataclasses import replace
 
 from urllib3.exceptions import HTTPError
 
-from docs.examples.anthropic_messages import AnthropicMessagesModel
-from docs.examples.openai_chat_request import chat_request
-from docs.examples.sse import SSEDecoder
-from docs.examples.tool_call import PartialCall
 from modeltest import (
     Finish,
     FinishReason,
@@ -24,6 +20,10 @@ from modeltest import (
     ToolCallDelta,
     Usage,
 )
+from tests.adapters.anthropic_messages import AnthropicMessagesModel
+from tests.adapters.openai_chat_request import chat_request
+from tests.adapters.sse import SSEDecoder
+from tests.adapters.tool_call import PartialCall
 
 REASONS = {
     "stop": FinishReason.STOP,

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 import requests
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
-from docs.examples.http_errors import parse_retry_after
 from modeltest import (
     APIError,
     Event,
@@ -24,6 +23,7 @@ from modeltest import (
     Request,
     StreamProtocolError,
 )
+from tests.adapters.http_errors import parse_retry_after
 
 from .cut import STOP
 from .parrot import Line, Parrot, Raw

@@ -22,8 +22,6 @@ from urllib3 import BaseHTTPResponse as Raw
 from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError
 
-from docs.examples.sse import SSEDecoder
-from docs.examples.tools import OPENAI_CHAT_NAMES, check_tools
 from modeltest import (
     APIError,
     CancelToken,
@@ -36,7 +34,9 @@ from modeltest import (
     TextDelta,
     ToolUse,
 )
-from modeltest.checks import Subject
+from modeltest.harness import Subject
+from tests.adapters.sse import SSEDecoder
+from tests.adapters.tools import OPENAI_CHAT_NAMES, check_tools
 
 KEY = Subject.api_key
 

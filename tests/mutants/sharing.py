@@ -9,7 +9,6 @@ from typing import Any
 
 import requests
 
-from docs.examples.sse import SSEDecoder
 from modeltest import (
     APIError,
     ConfigError,
@@ -19,6 +18,7 @@ from modeltest import (
     StreamProtocolError,
     ToolUse,
 )
+from tests.adapters.sse import SSEDecoder
 
 from .parrot import Parrot, Raw
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from docs.examples.sse import SSEDecoder
 from modeltest import (
     CancelToken,
     Event,
@@ -14,6 +13,7 @@ from modeltest import (
     Request,
     TextDelta,
 )
+from tests.adapters.sse import SSEDecoder
 
 from .parrot import CancellableParrot, Parrot, Raw
 

@@ -4,20 +4,10 @@ import gc
 import unittest
 import warnings
 
-from modeltest.checks import (
-    ALL,
-    BY_NAME,
-    Check,
-    Need,
-    Status,
-    Subject,
-    calls,
-    cuts,
-    finish,
-    framing,
-    run,
-)
-from modeltest.checks.secret import Secret
+from modeltest.checks import ALL, BY_NAME, calls, cuts, finish, framing
+from modeltest.delivery import Status, run
+from modeltest.harness import Check, Need, Subject
+from modeltest.harness.secret import Secret
 from modeltest.transports import Urllib3Transport
 from modeltest.wire import AnthropicMessages, OpenAIChat
 

@@ -6,8 +6,10 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 
-from modeltest.checks import ALL, Status, Subject, run
-from modeltest.checks.secret import Secret
+from modeltest.checks import ALL
+from modeltest.delivery import Status, run
+from modeltest.harness import Subject
+from modeltest.harness.secret import Secret
 
 from . import elsewhere, failing, parrot, revealing
 

@@ -13,9 +13,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from unittest import mock
 
-from modeltest.checks import ALL, Check, Need, Outcome, Status, Subject, run
-from modeltest.checks.secret import Secret
+from modeltest.checks import ALL
 from modeltest.consumer import AsyncConsumer
+from modeltest.delivery import Outcome, Status, run
+from modeltest.harness import Check, Need, Subject
+from modeltest.harness.secret import Secret
 from modeltest.transports import OwnTransport
 
 from . import (

@@ -7,7 +7,9 @@ requests were not known.
 import unittest
 from dataclasses import replace
 
-from modeltest.checks import ALL, Status, Subject, name_of, run
+from modeltest.checks import ALL, name_of
+from modeltest.delivery import Status, run
+from modeltest.harness import Subject
 from modeltest.wire import OpenAIChat
 
 from . import chat, tooling

@@ -10,8 +10,8 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 
-from docs.examples.tools import OPENAI_CHAT_NAMES
 from modeltest import ConfigError, ToolResult
+from tests.adapters.tools import OPENAI_CHAT_NAMES
 
 from .chat import Chat
 

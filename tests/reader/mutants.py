@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from docs.examples.openai_chat_turn import ChatTurn
-from docs.examples.sse import ServerSentEvent
 from modeltest import (
     Event,
     Finish,
@@ -23,6 +21,8 @@ from modeltest import (
     Usage,
 )
 from modeltest.reader import as_lines
+from tests.adapters.openai_chat_turn import ChatTurn
+from tests.adapters.sse import ServerSentEvent
 
 Fields = Iterable[tuple[str, str]]
 

@@ -9,11 +9,6 @@ from typing import Any, BinaryIO
 
 import requests
 
-from docs.examples.anthropic_messages_turn import MessagesTurn
-from docs.examples.file_body import FileBody
-from docs.examples.openai_chat_turn import ChatTurn
-from docs.examples.read_turn import read_turn
-from docs.examples.sse import ServerSentEvent, SSEDecoder
 from modeltest import (
     Event,
     Finish,
@@ -25,6 +20,11 @@ from modeltest import (
     Usage,
 )
 from modeltest.reader import as_chunks, as_lines, as_requests_response, as_urllib3_response
+from tests.adapters.anthropic_messages_turn import MessagesTurn
+from tests.adapters.file_body import FileBody
+from tests.adapters.openai_chat_turn import ChatTurn
+from tests.adapters.read_turn import read_turn
+from tests.adapters.sse import ServerSentEvent, SSEDecoder
 
 
 def generator(body: BinaryIO) -> Iterator[Event]:

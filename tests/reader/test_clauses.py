@@ -5,17 +5,11 @@ import unittest
 from typing import Any
 from unittest import mock
 
-from docs.examples.home_made_wire import AcmeLines
 from modeltest import Finish
-from modeltest.checks import Level
+from modeltest.harness import Level
 from modeltest.reader import CLAUSES
-from modeltest.wire import (
-    AnthropicMessages,
-    BedrockConverse,
-    Gemini,
-    OllamaChat,
-    OpenAIChat,
-)
+from modeltest.wire import AnthropicMessages, BedrockConverse, Gemini, OllamaChat, OpenAIChat
+from tests.adapters.home_made_wire import AcmeLines
 
 from . import mutants
 from .bodies import CALL, TEXT, ShortChat, chunk, sse, text

@@ -4,9 +4,9 @@ import re
 import unittest
 from pathlib import Path
 
-from docs.examples import test_sse_reader as example
 from modeltest.reader import CLAUSES, SSEReaderTestCase
 from modeltest.reader.verdict import FIXES
+from tests.adapters import test_sse_reader as example
 
 from .mutants import EndsAtAWholeLine
 from .running import case_of, failed

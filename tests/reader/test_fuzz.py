@@ -12,7 +12,7 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from modeltest import fuzz
+from modeltest.corpus import fuzz
 from modeltest.wire import BedrockConverse, OllamaChat, OpenAIChat
 
 EVENTS = [b"data: a\n\n", b"event: x\ndata: b\n\n", b"data: [DONE]\n\n"]

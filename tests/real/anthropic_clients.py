@@ -12,11 +12,11 @@ try:
 except ImportError as error:
     raise unittest.SkipTest("needs the anthropic package: install modeltest-kit[real]") from error
 
-from docs.examples.anthropic_messages_request import messages_request
-from docs.examples.anthropic_messages_turn import MessagesTurn
-from docs.examples.openai_chat_stream import ChatStream
-from docs.examples.read_turn import read_turn
 from modeltest import Event, Finish, FinishReason, Request, TextDelta
+from tests.adapters.anthropic_messages_request import messages_request
+from tests.adapters.anthropic_messages_turn import MessagesTurn
+from tests.adapters.openai_chat_stream import ChatStream
+from tests.adapters.read_turn import read_turn
 from tests.real.careful import StayingClient, send
 
 _MODEL = "claude-sonnet-5"

@@ -14,9 +14,9 @@ from typing import Any
 
 import httpx2
 
-from docs.examples.http_errors import ERROR_BYTES, http_error, is_stream, unreachable
-from docs.examples.secret import Caught
 from modeltest import IncompleteResponseError
+from tests.adapters.http_errors import ERROR_BYTES, http_error, is_stream, unreachable
+from tests.adapters.secret import Caught
 
 _CONNECT_SECONDS = 10.0
 _SETTLE_SECONDS = 0.1

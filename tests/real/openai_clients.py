@@ -11,11 +11,11 @@ try:
 except ImportError as error:
     raise unittest.SkipTest("needs the openai package: install modeltest-kit[real]") from error
 
-from docs.examples.openai_chat_request import chat_request
-from docs.examples.openai_chat_stream import ChatStream
-from docs.examples.openai_chat_turn import ChatTurn
-from docs.examples.read_turn import read_turn
 from modeltest import Event, Finish, FinishReason, Request, TextDelta
+from tests.adapters.openai_chat_request import chat_request
+from tests.adapters.openai_chat_stream import ChatStream
+from tests.adapters.openai_chat_turn import ChatTurn
+from tests.adapters.read_turn import read_turn
 from tests.real.careful import StayingClient, send
 from tests.real.tools import openai_tools
 

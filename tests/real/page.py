@@ -11,7 +11,8 @@ from importlib.metadata import version
 from typing import Any
 
 import modeltest
-from modeltest.checks import ALL, Outcome, Status, name_of
+from modeltest.checks import ALL, name_of
+from modeltest.delivery import Outcome, Status
 
 PACKAGES = (
     "openai",

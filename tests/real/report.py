@@ -13,7 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from modeltest.checks import ALL, METHODS, Outcome, Status, name_of
+from modeltest.checks import ALL, METHODS, name_of
+from modeltest.delivery import Outcome, Status
 from tests.real.page import Client, page, table, verdicts
 from tests.real.quick import quick_and_quiet
 

@@ -27,7 +27,6 @@ import unittest.mock
 from collections.abc import Iterator
 from typing import Any
 
-from docs.examples.openai_chat import OpenAIChatModel
 from modeltest import (
     AsyncModelContractTestCase,
     Event,
@@ -43,6 +42,7 @@ from modeltest import (
 from modeltest.checks import ALL
 from modeltest.demo.acme import AcmeModel
 from modeltest.wire import OpenAIChat
+from tests.adapters.openai_chat import OpenAIChatModel
 from tests.mutants.awaiting import AsyncParrot
 
 A_FEW = (

@@ -22,12 +22,12 @@ CASE = """
 BY_NAME = f"""
     from modeltest import AsyncModelContractTestCase, ModelContractTestCase
     from modeltest.demo.acme import AcmeModel
-    from modeltest.testcase import *
+    from modeltest.testcases.adapter import *
 {CASE}
 """
 BY_MODULE = f"""
     import modeltest
-    import modeltest.testcase
+    import modeltest.testcases.adapter
     from modeltest.demo.acme import AcmeModel
 {CASE.replace("(Model", "(modeltest.Model")}
 """
@@ -37,7 +37,7 @@ OTHERS = """
 
     import socket
 
-    import modeltest.testcase
+    import modeltest.testcases.adapter
     from modeltest.demo.naive import NaiveModel
 
 
@@ -53,8 +53,8 @@ OTHERS = """
             def run(check, subject):
                 raise RuntimeError("the kit's own")
 
-            self.addCleanup(setattr, modeltest.testcase, "run", modeltest.testcase.run)
-            modeltest.testcase.run = run
+            self.addCleanup(setattr, modeltest.testcases.adapter, "run", modeltest.testcases.adapter.run)
+            modeltest.testcases.adapter.run = run
 
 
     class Phoning(AcmeModel):

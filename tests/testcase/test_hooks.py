@@ -5,8 +5,8 @@ import unittest
 from typing import Any
 from unittest import mock
 
-from modeltest.checks import SetUpError
-from modeltest.hooks import event_bytes, hook
+from modeltest.harness import SetUpError
+from modeltest.testcases.hooks import event_bytes, hook
 
 from .running import SET_UP, acme, case, run
 

@@ -10,7 +10,6 @@ from unittest import mock
 
 import requests
 
-from docs.examples.home_made_wire import AcmeLines
 from modeltest import (
     AsyncModelContractTestCase,
     ConfigError,
@@ -25,10 +24,13 @@ from modeltest import (
     Usage,
     user,
 )
-from modeltest.checks import ALL, SetUpError, Status, Subject
+from modeltest.checks import ALL
+from modeltest.delivery import Status
 from modeltest.demo.acme import AcmeModel
-from modeltest.set_up import subject_of, try_out
+from modeltest.harness import SetUpError, Subject
+from modeltest.testcases.preflight import subject_of, try_out
 from modeltest.wire import OllamaChat, OpenAIChat, UsagePlacement, WireFormat
+from tests.adapters.home_made_wire import AcmeLines
 
 from .running import SET_UP, acme, case, event, new_model, run, text_of
 

@@ -15,7 +15,8 @@ from modeltest import (
     SSEReaderTestCase,
     TextDelta,
 )
-from modeltest.checks import BY_NAME, Outcome, Status
+from modeltest.checks import BY_NAME
+from modeltest.delivery import Outcome, Status
 from modeltest.demo.acme import AcmeModel
 from modeltest.demo.naive import NaiveModel
 
@@ -42,7 +43,7 @@ def method(test: unittest.TestCase) -> str:
 
 def raising_script(error: Exception) -> Any:
     """Let every script of the kit raise."""
-    return mock.patch("modeltest.checks.scripts.End", lambda: Exploding(error))
+    return mock.patch("modeltest.backend.scripts.End", lambda: Exploding(error))
 
 
 class Exploding:
@@ -182,7 +183,9 @@ class TestExpectedFailures(unittest.TestCase):
     def test_of_the_should_cases_alone(self) -> None:
         def outcome(status: Status) -> Any:
             check = BY_NAME["truncation/clean"]
-            return mock.patch("modeltest.testcase.run", lambda *_: Outcome(check, status, "why"))
+            return mock.patch(
+                "modeltest.testcases.adapter.run", lambda *_: Outcome(check, status, "why")
+            )
 
         tests = naive(expected_failures={"truncation/clean [SHOULD]": "known"})
         with outcome(Status.WARNED):

@@ -20,14 +20,7 @@ from typing import Any
 import requests
 import urllib3
 
-from modeltest.transports import (
-    Attempt,
-    EgressGuard,
-    EgressRefused,
-    LookupRefused,
-    Place,
-    egress,
-)
+from modeltest.transports import Attempt, EgressGuard, EgressRefused, LookupRefused, Place, egress
 
 from .servers import BODY, PATIENCE, Server, answers, chunked
 

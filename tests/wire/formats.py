@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from docs.examples.home_made_wire import AcmeLines
 from modeltest import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta
 from modeltest.wire import (
     AnthropicMessages,
@@ -19,6 +18,7 @@ from modeltest.wire import (
     OpenAIResponses,
     WireFormat,
 )
+from tests.adapters.home_made_wire import AcmeLines
 from tests.wire import decoders
 from tests.wire.home_made import AcmeDecoder
 

@@ -1,4 +1,4 @@
-"""A reference decoder of the format made in docs/examples/home_made_wire.py."""
+"""A reference decoder of the format made in tests/adapters/home_made_wire.py."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar

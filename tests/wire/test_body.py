@@ -3,15 +3,7 @@
 import unittest
 
 from modeltest import APIError, Finish, FinishReason, IncompleteResponseError, TextDelta, Usage
-from modeltest.wire import (
-    BedrockConverse,
-    Body,
-    Framing,
-    OpenAIChat,
-    Role,
-    WireError,
-    WirePart,
-)
+from modeltest.wire import BedrockConverse, Body, Framing, OpenAIChat, Role, WireError, WirePart
 
 STOP = Finish(FinishReason.STOP, "stop")
 

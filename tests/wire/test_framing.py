@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modeltest import TextDelta
+from modeltest.corpus.reencode import respellings
 from modeltest.wire import CannotSpell, Framing
 from modeltest.wire.framing import (
     ARRAY_END,
@@ -16,7 +17,6 @@ from modeltest.wire.framing import (
     sse_event,
     to_json,
 )
-from modeltest.wire.respell import respellings
 from tests.wire import unframe
 from tests.wire.formats import FORMATS, meaning
 

@@ -4,10 +4,10 @@ import ast
 import inspect
 import unittest
 
-from docs.examples import home_made_wire
-from docs.examples.home_made_wire import AcmeLines
 from modeltest import Finish, FinishReason, TextDelta
 from modeltest.wire import CannotSpell, Framing, Role, Together, WireFormat
+from tests.adapters import home_made_wire
+from tests.adapters.home_made_wire import AcmeLines
 from tests.wire.formats import CASES
 
 

@@ -1,0 +1,163 @@
+"""faults: what an adapter that tries again must not do."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from email.utils import formatdate
+
+from modeltest.assertions import (
+    answer,
+    bodies_or_none,
+    expect_error,
+    malformed_answers,
+    ordinary_answer,
+)
+from modeltest.backend import (
+    Close,
+    Mark,
+    Progress,
+    Reset,
+    Response,
+    Step,
+    answered,
+    ended_cleanly,
+    once_taken,
+    sent,
+)
+from modeltest.clock import now
+from modeltest.consumer import Hang, Log
+from modeltest.corpus import error_answer
+from modeltest.delivery import Trial
+from modeltest.harness import Failure, Need, check, count, hung
+
+_HINT = 3.0
+"""Seconds at most that a hint which a client should wait for asks for."""
+
+_EARLY = 0.05
+"""Seconds by which two clocks may differ."""
+
+
+@check(
+    "faults/retry-after",
+    "test_retry_after_is_honoured",
+    needs=(Need.RETRIES,),
+    fix="wait as long as Retry-After says, in seconds or until its date, before the next try; "
+    "where that is longer than a user would wait, raise the error at once",
+)
+def retry_after_is_honoured(trial: Trial) -> None:
+    """A request is not sent again before the time that Retry-After gives.
+
+    A client that comes early is refused again, and may be locked out. One that sleeps for an
+    hour holds a user, who is told nothing, for an hour.
+    """
+    _try_hint(trial, "1 second", "1", lambda asked: asked + 1)
+    _try_hint(trial, "1 second, with HTTP 503", "1", lambda asked: asked + 1, status=503)
+    date = math.ceil(time.time()) + 1
+    due = date - time.time() + now()
+    _try_hint(trial, "a date", formatdate(date, usegmt=True), lambda _: due)
+    _try_hint(trial, "an hour", "3600", lambda asked: asked + 3600)
+
+
+@check(
+    "faults/no-repeat",
+    "test_no_retry_after_first_event",
+    fix="send a request again only as long as no event was given; after that, raise",
+)
+def no_retry_after_first_event(trial: Trial) -> None:
+    """An answer that fails after its first event is not begun again.
+
+    The consumer has shown the first words. A second answer has others, and both are taken for
+    one.
+    """
+    for name, fails in _failing_answers(trial):
+        try_once_begun(trial, name, fails)
+
+
+def try_once_begun(
+    trial: Trial, name: str, fails: Callable[[Progress], Response], patience: float = 0.0
+) -> None:
+    """Try an answer that fails, and expect that no other is begun once an event of it was given.
+
+    Args:
+        trial: the trial.
+        name: the case's.
+        fails: the progress of the consumer → the answer.
+        patience: seconds that it may take beyond the deadline.
+    """
+    taken, marks = Progress(), list[int]()
+    another = _another_answer(trial, Mark(taken, marks))
+    with trial.case(name, fails(taken), another) as case:
+        _expect_not_begun_again(case.read(taken, patience=patience), marks)
+
+
+def _failing_answers(trial: Trial) -> Iterator[tuple[str, Callable[[Progress], Response]]]:
+    """Yield what an answer may fail of after its first event, and the answer."""
+    half = sent(trial, range(2))
+
+    def broken_by(last: Step) -> Callable[[Progress], Response]:
+        return lambda taken: Response((*half, once_taken(taken, 2), last))
+
+    yield "the connection closes", broken_by(Close())
+    yield "the connection is reset", broken_by(Reset())
+    yield "the body ends", lambda _: ended_cleanly(half)
+    answers = malformed_answers(trial)
+    wire = trial.subject.wire
+    if wire is not None:
+        errors = [body for body in bodies_or_none(wire.error_bodies) if body.text]
+        cut_calls = [body for body in bodies_or_none(wire.cut_argument_bodies) if not body.finish]
+        answers |= {body.name: answer(trial, body) for body in (*errors, *cut_calls[-1:])}
+    for name, whole in answers.items():
+        yield name, lambda _, whole=whole: whole  # type: ignore[misc]
+
+
+def _try_hint(
+    trial: Trial, name: str, value: str, due: Callable[[float], float], status: int = 429
+) -> None:
+    """Refuse a request with this Retry-After; expect none before it is due.
+
+    `due` gives the monotonic time from which another may come, for the time of the first.
+    """
+    refusal = answered(error_answer(trial.subject.wire, status), ("Retry-After", value))
+    with trial.case(name, refusal, _another_answer(trial)) as case:
+        try:
+            log = case.read(patience=_HINT)
+        except Hang as hang:
+            raise hung(
+                hang,
+                f"refused with Retry-After: {value}, the adapter has not come back after "
+                f"{hang.seconds:.1f} s; expected another request once that time is over, or an "
+                "error at once where it is longer than a user's patience.",
+            ) from None
+        first, *others = [exchange.received for exchange in case.backend.exchanges] or [0.0]
+        early = [at for at in others if at < due(first) - _EARLY]
+        if early:
+            raise Failure(
+                f"a request that was refused with Retry-After: {value} was sent again "
+                f"{early[0] - first:.1f} s later; expected {due(first) - first:.1f} s or more.",
+                (case.requests_shown(),),
+            )
+        if log.error is not None:
+            expect_error(case, log, f"HTTP {status} with Retry-After: {value}")
+
+
+def _another_answer(trial: Trial, *before: Step) -> Response:
+    """Return an answer with other words than the first one's."""
+    return replace(ordinary_answer(trial, "Another ", "answer", first=1000), before=before)
+
+
+def _expect_not_begun_again(log: Log, marks: list[int]) -> None:
+    """Expect no event of a second answer where there were some of the first.
+
+    Args:
+        log: what the consumer got.
+        marks: how many events it had when each further request came.
+    """
+    given = next((mark for mark in marks if mark), 0)
+    if given and len(log.events) > given:
+        raise Failure(
+            f"the answer failed after the consumer had {count(given, 'event')}, and was begun "
+            f"again: it got {log.text!r}.",
+        )

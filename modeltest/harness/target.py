@@ -1,0 +1,86 @@
+"""The adapter under test, and what its author says of it."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
+from modeltest.harness.secret import Secret
+from modeltest.interface import ConfigError, ModelError, Request, user
+from modeltest.transports import RequestsTransport, Transport
+
+HI = Request(messages=(user("hi"),))
+"""The request streamed unless the author gives another."""
+
+
+_MOST = 8
+"""Retries whose back-off is waited for: a minute or two in all."""
+
+
+class SetUpError(Exception):
+    """The test case gives something that the kit cannot use; the text says what to change."""
+
+    def without_cause(self, secret: Secret) -> SetUpError:
+        """Return the same with its cause, and the place it came from, in the text.
+
+        A cause is printed as it is; in the text there is no `secret`.
+        """
+        cause, text = self.__cause__, str(self)
+        if cause is not None:
+            text += "\n" + "".join(traceback.format_exception(cause, limit=-3)).rstrip()
+        return SetUpError(secret.redact(text))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the checks are run on; the attributes of a test case, as plain values.
+
+    Attributes:
+        new_model: `(base_url, client)` → the adapter.
+        event: i → the i-th server-sent event of an endless text response, as bytes.
+        transport: where the client comes from.
+        consumer: makes the side on which the adapter runs.
+        request: what is streamed.
+        model_error: what the adapter raises when a turn fails.
+        config_error: what it raises when a request cannot be sent.
+        wire: the provider's wire format, or None.
+        api_key: the secret handed to the adapter.
+        retries: extra requests the adapter may send before the first event.
+        idle_timeout: seconds of silence after which it gives up, or None.
+        refused_tool_names: names it refuses by a rule of its own.
+        accepted_tool_names: names it accepts by a rule of its own.
+        deadline: seconds within which something must happen; an upper limit only.
+    """
+
+    new_model: Callable[[str, Any], Any]
+    event: Callable[[int], bytes]
+    transport: Transport = field(default_factory=RequestsTransport)
+    consumer: Callable[[], Consumer] = SyncConsumer
+    request: Request = HI
+    model_error: type[BaseException] | tuple[type[BaseException], ...] = ModelError
+    config_error: type[BaseException] | tuple[type[BaseException], ...] = ConfigError
+    wire: Any = None
+    api_key: str = field(default="modeltest-secret-key-3f9c2a", repr=False)
+    retries: int = 0
+    idle_timeout: float | None = None
+    refused_tool_names: tuple[str, ...] = ()
+    accepted_tool_names: tuple[str, ...] = ()
+    deadline: float = 2.0
+
+    @property
+    def event_loop(self) -> bool:
+        """Whether the adapter runs on an event loop."""
+        return isinstance(self.consumer, type) and issubclass(self.consumer, AsyncConsumer)
+
+    @property
+    def back_off(self) -> float:
+        """Seconds that its retries may wait in all: half a second, doubled each time."""
+        return 0.5 * (2.0 ** min(self.retries, _MOST) - 1)
+
+    @property
+    def secret(self) -> Secret:
+        """The `api_key`, to be recognised wherever it goes."""
+        return Secret(self.api_key)

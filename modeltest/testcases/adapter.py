@@ -1,0 +1,252 @@
+"""`ModelContractTestCase`: the contract as unittest test methods, one a check."""
+
+from __future__ import annotations
+
+import unittest
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
+from typing import Any, ClassVar
+
+from modeltest.checks import ALL, BY_NAME, METHODS
+from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
+from modeltest.delivery import Outcome, Status, run
+from modeltest.harness import Check, Evidence, Level, Need, Secret, SetUpError, Subject, refused
+from modeltest.interface import ConfigError, ModelError, Request
+from modeltest.testcases.attach import (
+    attach,
+    attach_rule,
+    judging_method,
+    reasons_of,
+    warn_at,
+    warn_of_slips,
+)
+from modeltest.testcases.preflight import HOUR, SET_UP, subject_of, try_out
+from modeltest.transports import Attempt, OwnTransport, RequestsTransport, Transport
+
+__unittest = True  # keeps this module's lines out of a failure's traceback
+
+
+class ContractWarning(UserWarning):
+    """A SHOULD of the contract is not kept; under `strict` it fails the test instead.
+
+    Or the test case holds something doubtful: a client that the adapter does not use, an attribute
+    that nobody reads.
+    """
+
+
+SETUP_TEST = SET_UP.method
+"""The one test that fails when the test case itself is not right; all others then skip."""
+
+_EGRESS = "faults/egress"
+_SHOULD = f" [{Level.SHOULD}]"
+"""After a check's name in `expected_failures`: its SHOULD cases alone are expected to fail."""
+_PATIENCE = 60
+"""By which `idle_timeout` is multiplied where no silence is tested."""
+_EXPECTABLE = {
+    **METHODS,
+    **{
+        name + _SHOULD: tuple(method + _SHOULD for method in methods)
+        for name, methods in METHODS.items()
+    },
+}
+
+
+class _ContractTestCase(unittest.TestCase):
+    """Attaches the checks to each subclass; has no test itself, so importing it adds none."""
+
+    transport: Transport = RequestsTransport()
+    wire: Any = None
+    request: Request = Subject.request
+    model_error: Any = ModelError
+    config_error: Any = ConfigError
+    api_key: str = Subject.api_key
+    retries: int = 0
+    idle_timeout: float | None = None
+    refused_tool_names: tuple[str, ...] = ()
+    accepted_tool_names: tuple[str, ...] = ()
+    expected_failures: Mapping[str, str] = {}
+    skips: Mapping[str, str] = {}
+    strict: bool = False
+    deadline: float = 2.0
+
+    _consumer: ClassVar[type[Consumer]]
+    _declared: ClassVar[frozenset[str]]
+    _problem: ClassVar[str | None]
+    _attempts: ClassVar[list[Attempt]]
+    _secret: ClassVar[Secret]
+
+    def __init_subclass__(cls, *, abstract: bool = False, **kwargs: Any) -> None:
+        """Attach one test method a check.
+
+        Args:
+            abstract: the class is a base of the author's own; it is given no tests.
+            kwargs: for further bases.
+
+        Raises:
+            TypeError: `expected_failures` or `skips` names a check that does not exist, or
+                gives no reason.
+        """
+        super().__init_subclass__(**kwargs)
+        listing = "`python -m modeltest checks`"
+        expected = reasons_of(cls, "expected_failures", _EXPECTABLE, listing)
+        skipped = reasons_of(cls, "skips", METHODS, listing)
+        cls._declared = frozenset({*expected, *skipped})
+        cls._problem = None
+        cls._attempts = []
+        warn_of_slips(cls, _READ, ContractWarning)
+        if abstract:
+            return
+        attach(cls, SETUP_TEST, judging_method(SET_UP.requirement, cls._find_problem))
+        for check in ALL:
+            whole, part = expected.get(check.method), expected.get(check.method + _SHOULD)
+            attach_rule(
+                cls,
+                check,
+                partial(cls._judge, check=check, expected=whole or part, must_hold=whole is None),
+                expected=whole or part,
+                skipped=skipped.get(check.method),
+            )
+
+    def _judge(self, check: Check, expected: str | None, *, must_hold: bool) -> str:
+        """Run a check; return the text of its failure, or "" if it does not fail.
+
+        Args:
+            check: the check.
+            expected: why it is expected to fail, if it is.
+            must_hold: that is so of its SHOULD cases alone.
+        """
+        problem = self._find_problem()
+        if problem:
+            self.skipTest(f"see {SETUP_TEST}: {problem.splitlines()[0]}")
+        try:
+            outcome = self._outcome_of(check)
+        except Exception as fault:
+            if not isinstance(fault, SetUpError):
+                fault.add_note("modeltest failed here, not the adapter; please report it.")
+            if expected is not None:
+                self._end_with(fault)
+            raise
+        self._note_attempts(outcome)
+        match outcome.status:
+            case Status.SKIPPED:
+                self.skipTest(outcome.text)
+            case Status.WARNED if not self.strict and expected is None:
+                warn_at(type(self), ContractWarning, outcome.text)
+            case Status.FAILED if expected is not None and must_hold:
+                self._end_with(self.failureException(outcome.text))
+                return outcome.text
+            case Status.WARNED | Status.FAILED:
+                return outcome.text
+        return ""
+
+    def _outcome_of(self, check: Check) -> Outcome:
+        """Run a check; its own `idle_timeout` is for those that test a silence."""
+        tests_silence = Need.IDLE_TIMEOUT in check.needs
+        with nullcontext() if tests_silence else self._long_idle_timeout():
+            return run(check, subject_of(self))
+
+    def _end_with(self, error: BaseException) -> None:
+        """Let the test end with `error` although unittest expects it to fail.
+
+        It takes what the test raises for the failure that is expected; one more in a cleanup,
+        where none is, counts.
+        """
+        self.addCleanup(_raise, error)
+
+    def _find_problem(self) -> str:
+        """Return what is wrong with the test case itself, or ""; tried once a class."""
+        cls = type(self)
+        if cls._problem is None:
+            with self._long_idle_timeout():
+                outcome = try_out(self)
+            cls._problem = outcome.text if outcome.status is Status.FAILED else ""
+            if outcome.status is Status.WARNED:
+                warn_at(cls, ContractWarning, outcome.text)
+        return cls._problem
+
+    @contextmanager
+    def _long_idle_timeout(self) -> Iterator[None]:
+        """Let `new_model` see a longer `idle_timeout`: a busy machine's pauses are no silence."""
+        given: Any = self.idle_timeout
+        changed = False
+        if isinstance(given, int | float) and 0 < given <= HOUR:
+            with suppress(AttributeError):  # a property of the author's: then it stays
+                self.idle_timeout = min(given * _PATIENCE, HOUR)
+                changed = True
+        try:
+            yield
+        finally:
+            if changed:
+                self.idle_timeout = given
+
+    def _note_attempts(self, outcome: Outcome) -> None:
+        """Let the class fail at its end for connections to elsewhere that a check saw."""
+        cls = type(self)
+        egress = BY_NAME[_EGRESS].method
+        if outcome.attempts and outcome.check.id != _EGRESS and egress not in cls._declared:
+            if not cls._attempts:
+                cls.addClassCleanup(cls._report_attempts)
+            cls._attempts += outcome.attempts
+            cls._secret = Secret(self.api_key)  # the class may have a property there
+
+    @classmethod
+    def _report_attempts(cls) -> None:
+        attempts, cls._attempts = cls._attempts, []
+        text = (
+            f"{_EGRESS}: connections to elsewhere were attempted, and refused, during other "
+            f"checks; expected none.\n{refused(attempts)}\n"
+            f"{Evidence('fix', BY_NAME[_EGRESS].fix)}"
+        )
+        raise AssertionError(cls._secret.redact(text))
+
+
+_READ = ("new_model", "event", *(n for n in _ContractTestCase.__annotations__ if n[0] != "_"))
+
+
+class ModelContractTestCase(_ContractTestCase, abstract=True):
+    """Holds a synchronous adapter to the contract.
+
+    Subclass it, give `new_model` and `event` (or a `wire`), and run `python -m unittest`.
+
+    Attributes:
+        new_model: `(base_url, client)` → the adapter pointed at `base_url`, using `client`. A
+            method, staticmethod, class, partial or plain function.
+        event: `(i)` → the i-th server-sent event of an endless text response, blank line
+            included, not ending the turn; str or bytes.
+        wire: a wire format; unlocks the checks that need whole turns.
+        transport: which client `new_model` is handed.
+        request: what the checks stream.
+        model_error: the exception type, or types, by which a turn fails.
+        config_error: the same for a request that cannot be sent.
+        api_key: a recognisable secret to hand to the adapter.
+        retries: extra requests the adapter may send before the first event.
+        idle_timeout: seconds of silence after which the adapter gives up, if it does. Hand
+            `self.idle_timeout` to it: in all checks but faults/idle this is 60 times as long
+            (an hour at most), for the pauses of a busy machine are no silence of the provider's.
+        refused_tool_names: names the adapter refuses by a rule of its own.
+        accepted_tool_names: names the adapter accepts by a rule of its own.
+        expected_failures: check → reason; a check is named by its id or its test method, a
+            group of them as in `"tools/*"`. One that passes fails. "release/blocked [SHOULD]"
+            expects its SHOULD cases to fail, and no other.
+        skips: check → reason.
+        strict: SHOULD checks fail instead of warning.
+        deadline: seconds within which something must happen; an upper limit only, scaled by
+            the environment variable MODELTEST_DEADLINE_SCALE.
+    """
+
+    _consumer = SyncConsumer
+
+
+class AsyncModelContractTestCase(_ContractTestCase, abstract=True):
+    """Holds an asynchronous adapter to the contract; the attributes are the same.
+
+    But for `transport`: an asynchronous adapter brings its own client.
+    """
+
+    transport: Transport = OwnTransport()
+    _consumer = AsyncConsumer
+
+
+def _raise(error: BaseException) -> None:
+    raise error

@@ -1,0 +1,275 @@
+"""What a test case gives the checks, and whether it can be used: said clearly."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from typing import Any
+
+from modeltest.assertions import answer, wire_shown
+from modeltest.backend import End, Response, events, flowing
+from modeltest.consumer import AsyncConsumer, Hang, Log, SyncConsumer
+from modeltest.delivery import Case, Outcome, Status, Trial, ending, run
+from modeltest.harness import (
+    SHORTEST,
+    Check,
+    Failure,
+    Level,
+    Secret,
+    SetUpError,
+    Subject,
+    hung,
+    text_of,
+)
+from modeltest.interface import Finish, Request
+from modeltest.testcases.hooks import event_bytes, hook
+from modeltest.transports import Transport
+from modeltest.wire import Framing, WireFormat
+
+
+def subject_of(case: Any) -> Subject:
+    """Return the attributes of a test case as the plain values that checks work on.
+
+    Raises:
+        SetUpError: one of them cannot be used; the text says what is expected.
+    """
+    given = {name: _given(case, name) for name in _EXPECTED}
+    for name, (fits, expected) in _EXPECTED.items():
+        if not fits(given[name]):
+            got = "one that does not fit" if name == "api_key" else repr(given[name])
+            text = f"{type(case).__name__}.{name}: expected {expected}, got {got}"
+            raise SetUpError(Secret(str(given["api_key"])).redact(text))
+    given["deadline"] = min(given["deadline"] * deadline_scale(), HOUR)
+    return Subject(
+        new_model=hook(case, "new_model", "base_url", "client"),
+        event=_event_of(case, given["wire"]),
+        consumer=case._consumer,
+        **given,
+    )
+
+
+def try_out(case: Any) -> Outcome:
+    """Try a test case on the simplest answer; return what is wrong with it, or doubtful.
+
+    A wrong `event`, or an adapter that ignores its `base_url`, would fail every check in its
+    own way; here it is named.
+    """
+    try:
+        return run(SET_UP, subject_of(case))
+    except SetUpError as error:
+        return Outcome(SET_UP, Status.FAILED, str(error))
+
+
+def _answers(trial: Trial) -> None:
+    pieces = _pieces(trial)
+    with trial.case("", Response((*events(pieces[:2]), End()))) as case:
+        _expect_kind(case)
+        log = case.read()
+        _expect_right_iterable(log)
+        if not case.backend.exchanges:
+            raise Failure(f"the adapter sent no request to {case.backend.url}: {ending(log)}.")
+        case.expect_events_only()
+        if not log.events:
+            own = trial.subject.wire is None or trial.subject.event != trial.subject.wire.event
+            raise Failure(
+                f"the adapter made no event of {pieces[0][:200]!r} and the next one: "
+                f"{ending(log)}.",
+                fix="" if own else _FIT,
+            )
+        if case.subject.transport.tracks and not case.ledger.connections:
+            trial.note_broken(_unused(case.subject.transport), level=Level.SHOULD)
+    if any(broken.level is Level.MUST for broken in trial.broken):
+        return  # one fault of the test case shows in many ways
+    _expect_no_end(trial)
+    if trial.subject.wire is not None:
+        _expect_fitting_wire(trial)
+
+
+def _expect_no_end(trial: Trial) -> None:
+    """Expect that the author's events do not end the turn."""
+    with trial.case("", flowing(trial)) as case:
+        stream = case.stream()
+        with suppress(Hang):  # whoever holds events back, or hangs, is judged elsewhere
+            stream.open()
+            stream.take(_EVENTS)
+        if any(isinstance(event, Finish) for event in stream.log.events):
+            raise Failure(
+                "the turn ended although its events went on: the adapter gave "
+                f"{stream.log.events[-1]!r}.",
+                fix="let event(i) give text alone, whatever i: no finish reason, no end marker",
+            )
+
+
+def _expect_fitting_wire(trial: Trial) -> None:
+    """Expect that the wire can spell a turn, and that the adapter makes something of it."""
+    wire = trial.subject.wire
+    try:
+        body = next(iter(wire.bodies()))
+        wire.prefix_bodies()
+    except Exception as error:
+        raise SetUpError(f"{type(wire).__name__} cannot spell a turn: {error}") from error
+    with trial.case("", answer(trial, body)) as case:
+        try:
+            log = case.read()
+        except Hang:
+            return  # that is judged elsewhere
+        if not log.events:
+            raise Failure(
+                f"the adapter made no event of an answer of {wire.name}: {ending(log)}.",
+                (wire_shown(body),),
+                fix=_FIT,
+            )
+
+
+_EVENTS = 3
+_FIT = "set `wire` to the format that the adapter reads"
+
+
+def _unused(transport: Transport) -> Failure:
+    return Failure(
+        f"the adapter does not use the client of {type(transport).__name__} that new_model was "
+        "handed: what its own client does with a connection is not seen.",
+        fix="hand `client` on to the adapter, or say that it brings its own: "
+        "`transport = OwnTransport()`",
+    )
+
+
+_DERIVE = "derive the test case from {}ModelContractTestCase"
+
+
+def _expect_kind(case: Case) -> None:
+    """Expect a synchronous adapter, or an asynchronous one, as the test case is."""
+    consumer = case.subject.consumer
+    if case.look.is_asynchronous and consumer is SyncConsumer:
+        raise Failure("stream() is asynchronous.", fix=_DERIVE.format("Async"))
+    if case.look.is_generator and consumer is AsyncConsumer:
+        raise Failure("stream() is a plain generator.", fix=_DERIVE.format(""))
+
+
+def _expect_right_iterable(log: Log) -> None:
+    """Expect that what `stream` gave can be iterated in the test case's way."""
+    text = text_of(log.error) if isinstance(log.error, TypeError) else ""
+    if re.search(r"'(async_generator|coroutine)' object is not iterable", text):
+        raise Failure(f"stream() is asynchronous ({text}).", fix=_DERIVE.format("Async"))
+    if "is not an async iterable" in text or "can't be used in 'await'" in text:
+        raise Failure(f"stream() is not asynchronous ({text}).", fix=_DERIVE.format(""))
+
+
+def _pieces(trial: Trial) -> list[bytes]:
+    """Return some events of the author's, made where they can be given up on."""
+    consumer, deadline = SyncConsumer(), trial.subject.deadline
+    try:
+        made = consumer.build(lambda: [trial.event(i) for i in (0, 1, 9_999)], deadline)
+    except Hang as hang:
+        raise hung(hang, f"event(i) did not return within {deadline:g} s.") from None
+    finally:
+        consumer.stop(deadline)
+    return list(made)
+
+
+SET_UP = Check(
+    id="set-up",
+    method="test_adapter_is_set_up",
+    level=Level.MUST,
+    requirement="The test case gives what the checks need: new_model, and event or wire.",
+    why="Without it no check can judge.",
+    fix="see what is said above; new_model has to use its base_url, and event(i) to give an event "
+    "of the provider that has text in it and does not wait for a later one",
+    needs=(),
+    run=_answers,
+)
+
+
+# What the attributes may be
+
+
+def _are_exceptions(value: object) -> bool:
+    types = value if isinstance(value, tuple) else (value,)
+    return bool(types) and all(isinstance(t, type) and issubclass(t, BaseException) for t in types)
+
+
+def _are_names(value: object) -> bool:
+    return (
+        isinstance(value, Collection)
+        and not isinstance(value, str)
+        and all(isinstance(name, str) for name in value)
+    )
+
+
+def _are_seconds(value: object) -> bool:
+    return isinstance(value, int | float) and value is not True and 0 < value <= HOUR
+
+
+HOUR = 3600
+"""Seconds; a check that waited longer for what never comes would count as hanging itself."""
+_SECONDS = "seconds above 0, an hour at most"
+_EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "transport": (
+        lambda value: isinstance(value, Transport),
+        "a Transport such as RequestsTransport()",
+    ),
+    "wire": (
+        lambda value: value is None or isinstance(value, WireFormat),
+        "a WireFormat such as OpenAIChat(), or None",
+    ),
+    "request": (lambda value: isinstance(value, Request), "a Request"),
+    "model_error": (_are_exceptions, "an exception class or a tuple of them"),
+    "config_error": (_are_exceptions, "an exception class or a tuple of them"),
+    "api_key": (
+        lambda value: isinstance(value, str) and len(value) >= SHORTEST,
+        f"a text of {SHORTEST} characters or more, which the kit can recognise where it goes",
+    ),
+    "retries": (lambda value: isinstance(value, int) and value >= 0, "a number, 0 or more"),
+    "idle_timeout": (
+        lambda value: value is None or _are_seconds(value),
+        f"{_SECONDS}, or None",
+    ),
+    "refused_tool_names": (_are_names, "a tuple of names"),
+    "accepted_tool_names": (_are_names, "a tuple of names"),
+    "deadline": (_are_seconds, _SECONDS),
+}
+"""Attribute → whether a value fits, and what is expected."""
+
+
+def _given(case: Any, name: str) -> Any:
+    """Return an attribute, ready to be used.
+
+    Raises:
+        SetUpError: the author's property raised, or his wire format lacks something.
+    """
+    try:
+        value = getattr(case, name)
+        # A class may be given without its parentheses.
+        is_bare = isinstance(value, type) and issubclass(value, Transport | WireFormat)
+        return value() if is_bare else value
+    except Exception as error:
+        said = str(error) if isinstance(error, TypeError) else repr(error)
+        raise SetUpError(f"{type(case).__name__}.{name}: {said}") from error
+
+
+def _event_of(case: Any, wire: WireFormat | None) -> Callable[[int], bytes]:
+    """Return the source of the endless response: the author's own, else the wire's."""
+    if wire is not None and not hasattr(case, "event"):
+        return wire.event
+    event = hook(case, "event", "i")
+    blank_line = wire is None or wire.framing is Framing.SSE
+    return lambda index: event_bytes(event, index, blank_line=blank_line)
+
+
+def deadline_scale() -> float:
+    """Return what the environment variable MODELTEST_DEADLINE_SCALE multiplies deadlines by.
+
+    Raises:
+        SetUpError: it is no number above 0.
+    """
+    text = os.environ.get("MODELTEST_DEADLINE_SCALE", "1")
+    try:
+        scale = float(text)
+    except ValueError:
+        scale = 0.0
+    if not 0 < scale < math.inf:
+        raise SetUpError(f"MODELTEST_DEADLINE_SCALE: expected a number above 0, got {text!r}")
+    return scale

@@ -1,1 +1,0 @@
-"""Tests of modeltest.contract, rule by rule."""

@@ -1,0 +1,1 @@
+"""Tests of modeltest.interface, rule by rule."""
