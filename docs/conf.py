@@ -40,7 +40,7 @@ nitpick_ignore_regex = [
     ("py:.*", r".*\._\w+"),
     ("py:class", r"modeltest\.transports\.ledger\.Socket"),
     ("py:class", r"modeltest\.checks\.check\.Level"),
-    ("py:class", r"modeltest\.reader\.trial\.ReaderTrial"),
+    ("py:class", r"modeltest\.reader\.context\.ReaderTrial"),
 ]
 
 

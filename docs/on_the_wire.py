@@ -45,13 +45,13 @@ from modeltest.checks.calls import LARGE
 from modeltest.corpus import html_page
 from modeltest.corpus.reencode import respellings
 from modeltest.corpus.tool_cases import MADE_UP, bad_choices, bad_names, good_choices, good_names
-from modeltest.harness import Subject
+from modeltest.harness import Target
 from modeltest.interface import Finish, FinishReason, TextDelta, ToolCallDelta
 from modeltest.wire import Framing
 
 
 class _Events:
-    """What the scripts ask of a trial: the events of an endless answer."""
+    """What the scripts ask of a context: the events of an endless answer."""
 
     def __init__(self, wire: ShortChat) -> None:
         self.event = wire.event
@@ -486,7 +486,7 @@ FAULTS = {
     ),
 }
 
-_SUBJECT = Subject(new_model=object, event=WIRE.event, wire=WIRE)
+_SUBJECT = Target(new_model=object, event=WIRE.event, wire=WIRE)
 
 
 def _asked(cases: Iterable[str]) -> str:

@@ -29,7 +29,6 @@ from modeltest.checks import ALL
 from modeltest.wire import (
     AnthropicMessages,
     BedrockConverse,
-    CannotSpell,
     CohereChat,
     Framing,
     Gemini,
@@ -38,6 +37,7 @@ from modeltest.wire import (
     OpenAIChat,
     OpenAIResponses,
     Together,
+    Unsupported,
     UsagePlacement,
     WireFormat,
 )
@@ -123,7 +123,7 @@ class TestWirePage(unittest.TestCase):
         stop = Finish(FinishReason.STOP)
         spelled = ApartLines().spell(TextDelta("a"), Finish(FinishReason.STOP, usage=Usage(1, 2)))
         self.assertEqual(spelled.data, b'{"say":"a"}\n{"over":"done","tokens":[1,2]}\n')
-        with self.assertRaisesRegex(CannotSpell, "the last line has no content"):
+        with self.assertRaisesRegex(Unsupported, "the last line has no content"):
             ApartLines().spell(Together((TextDelta("a"), stop)))
         left = [body.name for body in ApartLines().finish_beside_content_bodies()]
         self.assertTrue(left)

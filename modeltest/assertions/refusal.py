@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from modeltest.backend import Progress
 from modeltest.consumer import Log
-from modeltest.delivery import Case
+from modeltest.delivery import Scenario
 from modeltest.harness import Evidence, Failure, all_said, count, shown
 from modeltest.interface import Finish, ModelError, ProtocolError
 
 
 def expect_refused(
-    case: Case, what: str, progress: Progress | None = None, *evidence: Evidence
+    scenario: Scenario, what: str, progress: Progress | None = None, *evidence: Evidence
 ) -> None:
     """Read the turn, and expect that it fails as `assemble` reads it.
 
@@ -22,10 +22,10 @@ def expect_refused(
     Raises:
         Failure: a Finish came, or an error of another type.
     """
-    expect_refusal(case, case.read(progress), what, *evidence)
+    expect_refusal(scenario, scenario.read(progress), what, *evidence)
 
 
-def expect_refusal(case: Case, log: Log, what: str, *evidence: Evidence) -> None:
+def expect_refusal(scenario: Scenario, log: Log, what: str, *evidence: Evidence) -> None:
     """Expect the same of a turn that was read already.
 
     Raises:
@@ -41,10 +41,10 @@ def expect_refusal(case: Case, log: Log, what: str, *evidence: Evidence) -> None
                 evidence,
             )
     if log.error is not None:
-        _expect_known(case, log, log.error, what, evidence)
+        _expect_known(scenario, log, log.error, what, evidence)
 
 
-def expect_error(case: Case, log: Log, what: str, *evidence: Evidence) -> BaseException:
+def expect_error(scenario: Scenario, log: Log, what: str, *evidence: Evidence) -> BaseException:
     """Expect that the turn, which was read already, raised an error that an agent loop knows.
 
     Returns:
@@ -58,7 +58,7 @@ def expect_error(case: Case, log: Log, what: str, *evidence: Evidence) -> BaseEx
         finishes = [event for event in log.events if isinstance(event, Finish)]
         end = f"among them {finishes[0]!r}" if finishes else "then the end"
         raise Failure(f"{what} raised nothing: {came}, {end}; expected an error.", evidence)
-    _expect_known(case, log, log.error, what, evidence)
+    _expect_known(scenario, log, log.error, what, evidence)
     return log.error
 
 
@@ -94,20 +94,20 @@ def _spaced(text: str) -> str:
 
 
 def _expect_known(
-    case: Case, log: Log, error: BaseException, what: str, evidence: tuple[Evidence, ...]
+    scenario: Scenario, log: Log, error: BaseException, what: str, evidence: tuple[Evidence, ...]
 ) -> None:
-    if not isinstance(error, refusals(case)):
+    if not isinstance(error, refusals(scenario)):
         raise Failure(
             f"{what} made the adapter raise, after {count(len(log.events), 'event')}, "
-            f"{shown(error)}; expected {names_of(case.subject.model_error)}, which is what an "
+            f"{shown(error)}; expected {names_of(scenario.target.model_error)}, which is what an "
             "agent loop catches.",
             (*evidence, Evidence("raised", "\n".join(log.raised_at))),
-            fix=_NAME_IT if _is_its_own(error, case.model) else "",
+            fix=_NAME_IT if _is_its_own(error, scenario.model) else "",
         )
 
 
 _NAME_IT = (
-    "derive the adapter's errors from modeltest's ModelError, or name them in the test case: "
+    "derive the adapter's errors from modeltest's ModelError, or name them in the test scenario: "
     "`model_error = …`"
 )
 
@@ -118,9 +118,9 @@ def _is_its_own(error: BaseException, model: object) -> bool:
     return len(packages) == 1
 
 
-def refusals(case: Case) -> tuple[type[BaseException], ...]:
+def refusals(scenario: Scenario) -> tuple[type[BaseException], ...]:
     """Return the error types by which a turn may fail: the adapter's own, and the contract's."""
-    given = case.subject.model_error
+    given = scenario.target.model_error
     own = given if isinstance(given, tuple) else (given,)
     return (*own, ModelError, ProtocolError)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from modeltest.backend import Exchange
 from modeltest.consumer import Log
-from modeltest.delivery import Case, Caught, Trial, caught_elsewhere, ending
+from modeltest.delivery import Caught, CheckContext, Scenario, caught_elsewhere, ending
 from modeltest.harness import Evidence, Failure, Skip, count, refused, shown
 from modeltest.interface import Request
 from modeltest.transports import Attempt
@@ -102,19 +102,19 @@ class Sending:
         raise Failure(f"not sent; expected exactly one request; {got}.", self.evidence)
 
 
-def send(trial: Trial, case: Case, request: Request) -> Sending:
+def send(context: CheckContext, scenario: Scenario, request: Request) -> Sending:
     """Let the adapter stream `request`, and return all that it sent for it."""
-    before = len(trial.egress.attempts)
-    with caught_elsewhere(case) as caught:
-        log = case.read(request=request)
-        case.let_threads_rest()  # one of them may be about to send
+    before = len(context.egress.attempts)
+    with caught_elsewhere(scenario) as caught:
+        log = scenario.read(request=request)
+        scenario.let_threads_rest()  # one of them may be about to send
     return Sending(
         request,
         log,
-        tuple(case.backend.exchanges),
-        tuple(case.backend.malformed),
+        tuple(scenario.backend.exchanges),
+        tuple(scenario.backend.malformed),
         tuple(caught),
-        tuple(trial.egress.attempts[before:]),
+        tuple(context.egress.attempts[before:]),
     )
 
 

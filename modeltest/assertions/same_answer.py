@@ -10,7 +10,7 @@ from modeltest.assertions.turn import answer, bodies_or_none
 from modeltest.backend import Await, End, Progress, Response, Send, Step, ended_cleanly, events
 from modeltest.consumer import Log
 from modeltest.corpus import Respelling, respellings
-from modeltest.delivery import Trial, ending
+from modeltest.delivery import CheckContext, ending
 from modeltest.harness import Evidence, Failure, Skip, shown
 from modeltest.interface import ReasoningDelta, TextDelta, ToolCallDelta
 from modeltest.wire import Body, Framing
@@ -33,14 +33,16 @@ class Plain:
         body: what it means, where a wire says so.
     """
 
-    def __init__(self, trial: Trial, chunks: Iterable[bytes], body: Body | None = None) -> None:
-        wire = trial.subject.wire
+    def __init__(
+        self, context: CheckContext, chunks: Iterable[bytes], body: Body | None = None
+    ) -> None:
+        wire = context.target.wire
         self.name = body.name if body is not None else ""
         self.chunks = tuple(chunks)
         self.content_type = "text/event-stream" if wire is None else wire.content_type
-        self.framing = trial.framing
+        self.framing = context.framing
         self.body = body
-        self._trial = trial
+        self._context = context
         self._wanted: Merged | None = None
 
     def response(self, steps: Iterable[Step], content_type: str | None = None) -> Response:
@@ -64,9 +66,9 @@ class Plain:
         Raises:
             Skip: no text, where the author's events should carry some.
         """
-        with self._trial.apart(self.response(events(self.chunks))) as case:
-            case.set_up()
-            log = case.read()
+        with self._context.apart(self.response(events(self.chunks))) as scenario:
+            scenario.set_up()
+            log = scenario.read()
         if self.body is None and not log.text:
             raise Skip(f"the adapter gives no text for event(i) ({ending(log)})")
         return log
@@ -83,8 +85,8 @@ class Plain:
         if self._wanted is None:
             self._wanted = self._merged(self.read())
         name = f"{self.name}, {spelling}" if self.name and spelling else self.name or spelling
-        with self._trial.case(name, self.response(steps, content_type)) as case:
-            log = case.read(progress)
+        with self._context.case(name, self.response(steps, content_type)) as scenario:
+            log = scenario.read(progress)
             if (got := self._merged(log)) != self._wanted:
                 raise _differs(self._wanted, got, log, steps)
 
@@ -105,19 +107,19 @@ class Plain:
         self.compare(f"{respelling.name}, one at a time", steps, progress=progress)
 
 
-def plain_answers(trial: Trial, *, short: bool = False) -> list[Plain]:
+def plain_answers(context: CheckContext, *, short: bool = False) -> list[Plain]:
     """Return the answers to respell: the wire's bodies, or a few of the author's events.
 
     Args:
-        trial: whose subject is under test.
+        context: whose target is under test.
         short: the wire's short bodies, where each byte costs.
     """
-    wire = trial.subject.wire
+    wire = context.target.wire
     if wire is not None:
         bodies = wire.prefix_bodies() if short else wire.bodies()
-        return [Plain(trial, body.chunks, body) for body in bodies]
+        return [Plain(context, body.chunks, body) for body in bodies]
     # The author's event(0) may be several events, such as one that only names the role.
-    return [Plain(trial, _single(b"".join(event_groups(trial)), Framing.SSE))]
+    return [Plain(context, _single(b"".join(event_groups(context)), Framing.SSE))]
 
 
 def _single(data: bytes, framing: Framing) -> list[bytes]:
@@ -125,13 +127,13 @@ def _single(data: bytes, framing: Framing) -> list[bytes]:
     return _ONE_EVENT.findall(data) if framing is Framing.SSE else [data]
 
 
-def event_groups(trial: Trial) -> list[bytes]:
+def event_groups(context: CheckContext) -> list[bytes]:
     """Return the first of the author's events; each gives the consumer something to take.
 
     One that gives nothing, such as a first one that only names the role, is sent with the next.
     """
-    first, second, *others = (trial.event(index) for index in range(_EVENTS))
-    silent = says_nothing_first(trial)
+    first, second, *others = (context.event(index) for index in range(_EVENTS))
+    silent = says_nothing_first(context)
     return [first + second, *others] if silent else [first, second, *others]
 
 
@@ -189,16 +191,16 @@ def with_broken_json(event: bytes) -> bytes:
     return broken
 
 
-def malformed_answers(trial: Trial) -> dict[str, Response]:
+def malformed_answers(context: CheckContext) -> dict[str, Response]:
     """Return answers with an event that cannot be read behind one that can.
 
     None where nobody knows how to spoil an event.
     """
-    wire = trial.subject.wire
+    wire = context.target.wire
     if wire is not None:
-        return {body.name: answer(trial, body) for body in bodies_or_none(wire.malformed_bodies)}
+        return {body.name: answer(context, body) for body in bodies_or_none(wire.malformed_bodies)}
     try:
-        spoiled = (trial.event(0), with_broken_json(trial.event(1)))
+        spoiled = (context.event(0), with_broken_json(context.event(1)))
     except Skip:
         return {}
     return {"a malformed event": ended_cleanly(events(spoiled))}

@@ -9,7 +9,7 @@ from typing import Any
 from modeltest.assertions.refusal import expect_refusal
 from modeltest.backend import Response, Send, Step, ended_cleanly, events, sent
 from modeltest.consumer import Log
-from modeltest.delivery import Case, Trial, ending
+from modeltest.delivery import CheckContext, Scenario, ending
 from modeltest.harness import Evidence, Failure, Skip, shown
 from modeltest.interface import (
     Assembler,
@@ -22,7 +22,7 @@ from modeltest.interface import (
     ToolCallDelta,
     Usage,
 )
-from modeltest.wire import Body, CannotSpell, Role
+from modeltest.wire import Body, Role, Unsupported
 
 _SHOWN = 300
 """Characters of a body or an answer that a failure shows."""
@@ -75,26 +75,26 @@ def sends(body: Body) -> tuple[Send, ...]:
     return events(body.chunks)
 
 
-def answer(trial: Trial, body: Body, *ending_steps: Step) -> Response:
+def answer(context: CheckContext, body: Body, *ending_steps: Step) -> Response:
     """Return the response that sends `body`, one event a write, and then plays more steps."""
-    return Response((*sends(body), *ending_steps), content_type=trial.subject.wire.content_type)
+    return Response((*sends(body), *ending_steps), content_type=context.target.wire.content_type)
 
 
-def ordinary_answer(trial: Trial, *texts: str, first: int = 0) -> Response:
+def ordinary_answer(context: CheckContext, *texts: str, first: int = 0) -> Response:
     """Return a whole answer of these texts; without a wire one that is cut, after two events.
 
     Args:
-        trial: says what the provider's answers look like.
+        context: says what the provider's answers look like.
         texts: what it says, where there is a wire.
         first: number of the first event, where there is none.
     """
-    wire = trial.subject.wire
+    wire = context.target.wire
     if wire is None:
-        return ended_cleanly(sent(trial, range(first, first + 2)))
-    return answer(trial, wire.spell(*map(TextDelta, texts), Finish(FinishReason.STOP)))
+        return ended_cleanly(sent(context, range(first, first + 2)))
+    return answer(context, wire.spell(*map(TextDelta, texts), Finish(FinishReason.STOP)))
 
 
-def expect_meaning(case: Case, body: Body, log: Log) -> None:
+def expect_meaning(scenario: Scenario, body: Body, log: Log) -> None:
     """Expect that the adapter made of `body` what the format means by it.
 
     A body that fails, or does not end its turn, must be refused; any other must give its text,
@@ -105,7 +105,7 @@ def expect_meaning(case: Case, body: Body, log: Log) -> None:
     """
     if body.error is not None or body.finish is None or body.first(Role.MALFORMED) is not None:
         what = f"a body that is no whole answer ({body.name})"
-        expect_refusal(case, log, what, wire_shown(body))
+        expect_refusal(scenario, log, what, wire_shown(body))
         return
     expect_answer(body, log)
 
@@ -228,7 +228,7 @@ def bodies_or_skip(bodies: Any) -> tuple[Body, ...]:
     """
     try:
         return tuple(bodies())
-    except CannotSpell as refusal:
+    except Unsupported as refusal:
         raise Skip(str(refusal)) from None
 
 
@@ -236,7 +236,7 @@ def bodies_or_none(bodies: Any) -> tuple[Body, ...]:
     """Return what `bodies()` gives, nothing where the format cannot spell it."""
     try:
         return tuple(bodies())
-    except CannotSpell:
+    except Unsupported:
         return ()
 
 

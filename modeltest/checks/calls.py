@@ -16,7 +16,7 @@ from modeltest.assertions import (
     wire_shown,
 )
 from modeltest.consumer import Log
-from modeltest.delivery import Case, Trial
+from modeltest.delivery import CheckContext, Scenario
 from modeltest.harness import Evidence, Failure, Need, check
 from modeltest.interface import Finish, FinishReason, ProtocolError, ToolCallDelta
 from modeltest.wire import Body
@@ -28,128 +28,121 @@ LARGE = 1_200_000
 
 @check(
     "calls/parallel",
-    "test_parallel_calls_are_kept_apart",
     needs=WIRE,
     fix="collect the fragments of each call by its own index or id, and read every entry of a "
     "chunk's list, not only the first",
 )
-def parallel_calls_are_kept_apart(trial: Trial) -> None:
+def parallel_calls_are_kept_apart(context: CheckContext) -> None:
     """Two calls in one turn keep their own arguments, however their fragments are mixed.
 
     Arguments that run into each other call the right tool with the wrong values.
     """
-    _try_answers(trial, bodies_or_skip(trial.subject.wire.parallel_call_bodies))
+    _try_answers(context, bodies_or_skip(context.target.wire.parallel_call_bodies))
 
 
 @check(
     "calls/index",
-    "test_call_index_is_not_identity",
     needs=WIRE,
     fix="begin a new call where a new id comes, whatever the index says",
 )
-def call_index_is_not_identity(trial: Trial) -> None:
+def call_index_is_not_identity(context: CheckContext) -> None:
     """Two calls whose index is repeated, missing or null are still two calls.
 
     Compatible servers send index 0 for every call, or none. By index alone two calls become
     one, with both arguments glued together.
     """
-    _try_answers(trial, bodies_or_skip(trial.subject.wire.index_bodies))
+    _try_answers(context, bodies_or_skip(context.target.wire.index_bodies))
 
 
 @check(
     "calls/identity",
-    "test_call_identity_is_kept",
     needs=WIRE,
     fix="keep the first id and name of a call; an id or name that comes again, empty or null "
     "changes nothing",
 )
-def call_identity_is_kept(trial: Trial) -> None:
+def call_identity_is_kept(context: CheckContext) -> None:
     """An id or name repeated, empty or null on later fragments changes nothing.
 
     Appended, the name becomes `get_weatherget_weather`; overwritten by null, the call is lost.
     """
-    for body in bodies_or_skip(trial.subject.wire.identity_bodies):
-        with trial.case(body.name, answer(trial, body)) as case:
-            log = case.read()
+    for body in bodies_or_skip(context.target.wire.identity_bodies):
+        with context.case(body.name, answer(context, body)) as scenario:
+            log = scenario.read()
             expect_answer(body, log)
             expect_ids(body, log.events)
 
 
 @check(
     "calls/empty",
-    "test_call_without_arguments",
     needs=WIRE,
     fix="read arguments that are '', null or missing as {}",
 )
-def call_without_arguments(trial: Trial) -> None:
+def call_without_arguments(context: CheckContext) -> None:
     """A call without arguments is one call with `{}`.
 
     Tools without parameters are called with '', null or nothing at all.
     """
-    _try_answers(trial, bodies_or_skip(trial.subject.wire.empty_argument_bodies))
+    _try_answers(context, bodies_or_skip(context.target.wire.empty_argument_bodies))
 
 
 @check(
     "calls/reason",
-    "test_calls_are_kept_whatever_the_reason",
     needs=WIRE,
     fix="let the calls that came decide, not the finish reason",
 )
-def calls_are_kept_whatever_the_reason(trial: Trial) -> None:
+def calls_are_kept_whatever_the_reason(context: CheckContext) -> None:
     """A whole call is kept under any reason; a tool finish without a call is an error.
 
     Several servers say stop where they call a tool. An agent that then drops the call answers
     with nothing.
     """
-    for body in bodies_or_skip(trial.subject.wire.tool_reason_bodies):
-        with trial.case(body.name, answer(trial, body)) as case:
-            log = case.read()
+    for body in bodies_or_skip(context.target.wire.tool_reason_bodies):
+        with context.case(body.name, answer(context, body)) as scenario:
+            log = scenario.read()
             if body.finish is not None and _has_calls(body):
                 expect_answer(body, log)
             else:
-                _expect_no_tool_use(case, body, log)
+                _expect_no_tool_use(scenario, body, log)
 
 
 @check(
     "calls/invalid",
-    "test_invalid_arguments_are_an_error",
     needs=WIRE,
     fix="parse the arguments at the end of the turn and raise an error that names the tool; "
     "never repair them",
 )
-def invalid_arguments_are_an_error(trial: Trial) -> None:
+def invalid_arguments_are_an_error(context: CheckContext) -> None:
     """Arguments that are no JSON object are an error that names the tool.
 
     Repaired or defaulted, they run a tool with values that the model never gave.
     """
-    for body in bodies_or_skip(trial.subject.wire.invalid_argument_bodies):
-        with trial.case(body.name, answer(trial, body)) as case:
-            log = case.read()
+    for body in bodies_or_skip(context.target.wire.invalid_argument_bodies):
+        with context.case(body.name, answer(context, body)) as scenario:
+            log = scenario.read()
             if log.error is None:
                 error = _assembled_error(body, log)
             else:
-                error = expect_error(case, log, "invalid arguments", wire_shown(body))
+                error = expect_error(scenario, log, "invalid arguments", wire_shown(body))
             expect_said(error, tool_names(body), "which tool was called", wire_shown(body))
 
 
 @check(
     "calls/large",
-    "test_large_arguments_arrive_whole",
     needs=WIRE,
     fix="collect fragments in a list and join them once; set no small limit on a call",
 )
-def large_arguments_arrive_whole(trial: Trial) -> None:
+def large_arguments_arrive_whole(context: CheckContext) -> None:
     """A megabyte of arguments arrives whole, characters of several bytes included.
 
     A tool that writes a file has the file in its arguments.
     """
-    _try_answers(trial, bodies_or_skip(lambda: [trial.subject.wire.large_call_body(LARGE)]))
+    _try_answers(context, bodies_or_skip(lambda: [context.target.wire.large_call_body(LARGE)]))
 
 
-def _try_answers(trial: Trial, bodies: Iterable[Body]) -> None:
+def _try_answers(context: CheckContext, bodies: Iterable[Body]) -> None:
     for body in bodies:
-        with trial.case(body.name, answer(trial, body)) as case:
-            log = case.read()
+        with context.case(body.name, answer(context, body)) as scenario:
+            log = scenario.read()
             expect_answer(body, log)
             expect_ids(body, log.events)
 
@@ -170,10 +163,10 @@ def _assembled_error(body: Body, log: Log) -> BaseException:
     )
 
 
-def _expect_no_tool_use(case: Case, body: Body, log: Log) -> None:
+def _expect_no_tool_use(scenario: Scenario, body: Body, log: Log) -> None:
     """Expect that the turn fails, in the adapter or in the agent loop that assembles it."""
     if log.error is not None:
-        expect_error(case, log, body.name, wire_shown(body))
+        expect_error(scenario, log, body.name, wire_shown(body))
         return
     reasons = [event.reason for event in log.events if isinstance(event, Finish)]
     if reasons != [FinishReason.TOOL_USE]:  # this one fails in `assemble`

@@ -28,7 +28,7 @@ from modeltest.backend import (
     without_last_chunk,
 )
 from modeltest.consumer import Log
-from modeltest.delivery import Case, Trial, body_reader
+from modeltest.delivery import CheckContext, Scenario, body_reader
 from modeltest.harness import Evidence, Failure, Need, check, count
 from modeltest.interface import FinishReason, ProtocolError
 from modeltest.wire import Body
@@ -42,87 +42,83 @@ END_OF_TURN = (
 
 @check(
     "truncation/boundaries",
-    "test_every_event_boundary_is_an_error",
     needs=WIRE,
     fix=END_OF_TURN,
 )
-def every_event_boundary_is_an_error(trial: Trial) -> None:
+def every_event_boundary_is_an_error(context: CheckContext) -> None:
     """An answer that ends between two events is an error, in whichever way it ends.
 
     Between events is where servers die. Nothing is torn there, and only the missing end of
     the turn shows.
     """
-    for body in trial.subject.wire.prefix_bodies():
+    for body in context.target.wire.prefix_bodies():
         for number in range(len(body.incomplete_prefixes())):
             steps = sends(body)[:number]
-            _try_endings(trial, f"{body.name}, after {count(number, 'event')}", steps, body)
-    for body in bodies_or_none(trial.subject.wire.incomplete_endings):
-        with trial.case(body.name, answer(trial, body)) as case:
-            expect_refused(case, f"a body with {body.name}", None, wire_shown(body))
+            _try_endings(context, f"{body.name}, after {count(number, 'event')}", steps, body)
+    for body in bodies_or_none(context.target.wire.incomplete_endings):
+        with context.case(body.name, answer(context, body)) as scenario:
+            expect_refused(scenario, f"a body with {body.name}", None, wire_shown(body))
 
 
 @check(
     "truncation/prefix",
-    "test_every_prefix_is_an_error_or_the_same_turn",
     needs=WIRE,
     fix=END_OF_TURN,
 )
-def every_prefix_is_an_error_or_the_same_turn(trial: Trial) -> None:
+def every_prefix_is_an_error_or_the_same_turn(context: CheckContext) -> None:
     """An answer cut at any byte is an error, or the same turn as the whole one.
 
     Official readers took between 490 and 1,038 of about 1,000 cut answers for whole but
     different ones.
     """
     tried: list[bytes] = []
-    for body in trial.subject.wire.prefix_bodies():
-        with trial.case(body.name, answer(trial, body)) as case:
-            whole = expect_answer(body, case.read())
-            with body_reader(case, trial.subject.wire.content_type) as read:
+    for body in context.target.wire.prefix_bodies():
+        with context.case(body.name, answer(context, body)) as scenario:
+            whole = expect_answer(body, scenario.read())
+            with body_reader(scenario, context.target.wire.content_type) as read:
                 for cut in _cuts(body.data):
                     # What two bodies begin with need not be cut twice.
                     if not any(other.startswith(cut) for other in tried):
-                        _expect_error_or_same(case, cut, body.data, whole, read(cut))
+                        _expect_error_or_same(scenario, cut, body.data, whole, read(cut))
         tried.append(body.data)
 
 
 @check(
     "truncation/arguments",
-    "test_truncated_tool_call_is_an_error",
     needs=WIRE,
     fix="parse the arguments once, when the turn has ended; what does not parse is an error, "
     "whatever the finish reason says",
 )
-def truncated_tool_call_is_an_error(trial: Trial) -> None:
+def truncated_tool_call_is_an_error(context: CheckContext) -> None:
     """A tool call whose arguments are cut is never a complete call.
 
     Repaired, defaulted to `{}` or cut at a number's digit, it runs a tool with values that
     nobody gave: `{"days": 3` of `{"days": 30}`.
     """
-    for body in bodies_or_skip(trial.subject.wire.cut_argument_bodies):
+    for body in bodies_or_skip(context.target.wire.cut_argument_bodies):
         progress = Progress()
         for how, response in _two_ends(body, progress).items():
-            with trial.case(f"{body.name}, {how}", response) as case:
-                _expect_no_call(case, body, case.read(progress))
+            with context.case(f"{body.name}, {how}", response) as scenario:
+                _expect_no_call(scenario, body, scenario.read(progress))
 
 
 @check(
     "truncation/good-endings",
-    "test_complete_endings_are_accepted",
     needs=WIRE,
     fix="accept each ending that the provider calls complete; be strict about the end of the "
     "turn, not about what may follow it",
 )
-def complete_endings_are_accepted(trial: Trial) -> None:
+def complete_endings_are_accepted(context: CheckContext) -> None:
     """Every ending that the format calls complete gives the turn.
 
     The other side of the coin: an adapter that calls whole answers cut is no use either.
     """
-    for body in bodies_or_skip(trial.subject.wire.good_endings):
-        with trial.case(body.name, answer(trial, body)) as case:
-            expect_answer(body, case.read())
+    for body in bodies_or_skip(context.target.wire.good_endings):
+        with context.case(body.name, answer(context, body)) as scenario:
+            expect_answer(body, scenario.read())
         closing = close_delimited(sends(body))
-        with trial.case(f"{body.name}, close-delimited", closing) as case:
-            expect_answer(body, case.read())
+        with context.case(f"{body.name}, close-delimited", closing) as scenario:
+            expect_answer(body, scenario.read())
 
 
 # Judging cuts
@@ -132,11 +128,13 @@ def _cuts(data: bytes) -> Iterator[bytes]:
     return (data[:length] for length in range(len(data)))
 
 
-def _expect_error_or_same(case: Case, cut: bytes, data: bytes, whole: Reading, log: Log) -> None:
+def _expect_error_or_same(
+    scenario: Scenario, cut: bytes, data: bytes, whole: Reading, log: Log
+) -> None:
     what = f"the answer cut after {len(cut)} of {len(data)} bytes"
     try:
         if log.error is not None:
-            expect_refusal(case, log, what)
+            expect_refusal(scenario, log, what)
         else:
             _expect_same(log, what, whole)
     except Failure as failure:
@@ -169,7 +167,7 @@ def _around(data: bytes, length: int) -> str:
 # Endings
 
 
-def _try_endings(trial: Trial, name: str, steps: tuple[Step, ...], body: Body) -> None:
+def _try_endings(context: CheckContext, name: str, steps: tuple[Step, ...], body: Body) -> None:
     taken: list[int] = []
     for how, end in {
         "ended cleanly": ended_cleanly,
@@ -178,14 +176,16 @@ def _try_endings(trial: Trial, name: str, steps: tuple[Step, ...], body: Body) -
         "closed inside a chunk": inside_chunk,
         "short of its Content-Length": short_of_length,
     }.items():
-        with trial.case(f"{name}, {how}", end(steps)) as case:
-            log = case.read()
+        with context.case(f"{name}, {how}", end(steps)) as scenario:
+            log = scenario.read()
             taken.append(len(log.events))
-            expect_refusal(case, log, "an answer that ended between two events", wire_shown(body))
+            expect_refusal(
+                scenario, log, "an answer that ended between two events", wire_shown(body)
+            )
     # Reset once the adapter has given all that it gives of the steps, in whichever way they end.
     progress = Progress()
-    with trial.case(f"{name}, reset", reset(steps, progress, max(taken, default=0))) as case:
-        expect_refused(case, "an answer reset between two events", progress, wire_shown(body))
+    with context.case(f"{name}, reset", reset(steps, progress, max(taken, default=0))) as scenario:
+        expect_refused(scenario, "an answer reset between two events", progress, wire_shown(body))
 
 
 def _two_ends(body: Body, progress: Progress) -> dict[str, Response]:
@@ -197,10 +197,10 @@ def _two_ends(body: Body, progress: Progress) -> dict[str, Response]:
     return ends
 
 
-def _expect_no_call(case: Case, body: Body, log: Log) -> None:
+def _expect_no_call(scenario: Scenario, body: Body, log: Log) -> None:
     """Expect that the turn fails, in the adapter or in the agent loop that assembles it."""
     if log.error is not None:
-        expect_refusal(case, log, f"a cut call ({body.name})", wire_shown(body))
+        expect_refusal(scenario, log, f"a cut call ({body.name})", wire_shown(body))
         return
     try:
         got = reading(log)

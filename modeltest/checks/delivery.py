@@ -20,9 +20,9 @@ from modeltest.backend import (
     sent,
 )
 from modeltest.consumer import Hang, Stream
-from modeltest.delivery import Case, Trial, ending
+from modeltest.delivery import CheckContext, Scenario, ending
 from modeltest.harness import Failure, Level, Need, Skip, check, count, hung, size
-from modeltest.wire import CannotSpell, Framing
+from modeltest.wire import Framing, Unsupported
 
 Framed = Callable[[tuple[Step, ...]], Response]
 """Makes a response of its steps."""
@@ -43,17 +43,16 @@ thread to be scheduled, so that on a loaded machine the adapter's threads had th
 
 @check(
     "delivery/prompt",
-    "test_events_arrive_as_sent",
     fix="hand each event on as soon as its blank line is read; take what has come (read1(), "
     "stream()) instead of filling a buffer (read(4096))",
 )
-def events_arrive_as_sent(trial: Trial) -> None:
+def events_arrive_as_sent(context: CheckContext) -> None:
     """Each event reaches the consumer before the next one is sent.
 
     Streaming is the point. A fixed read buffer, or a reader that waits for the next event to
     know that this one is over, shows its user a frozen screen.
     """
-    one, half = trial.event, one_and_a_half(trial)
+    one, half = context.event, one_and_a_half(context)
     cases: dict[str, tuple[Framed, list[Piece]]] = {
         "chunked": (ended_cleanly, [(one(index), 1) for index in range(6)]),
         "HTTP/1.0": (close_delimited, [(one(index), 1) for index in range(6)]),
@@ -66,45 +65,46 @@ def events_arrive_as_sent(trial: Trial) -> None:
             [(half(index), 1) for index in range(6)],
         ),
     }
-    silent = says_nothing_first(trial)
+    silent = says_nothing_first(context)
     for name, (framed, pieces) in cases.items():
         arrived = Progress()
-        with trial.case(name, framed((*_piece_by_piece(pieces, arrived), Stall()))) as case:
-            stream = case.open()
+        with context.case(name, framed((*_piece_by_piece(pieces, arrived), Stall()))) as scenario:
+            stream = scenario.open()
             number = 0
             for _, ends in pieces:
                 number += ends
                 if ends == 1:
-                    _expect_events(case, stream, number, silent)
+                    _expect_events(scenario, stream, number, silent)
                 else:
-                    _expect_text(case, stream, number, _said_by(trial, number))
+                    _expect_text(scenario, stream, number, _said_by(context, number))
                 arrived.advance()
 
 
 @check(
     "delivery/bounded",
-    "test_unread_events_stay_on_the_wire",
     Level.SHOULD,
     fix="give the queue between reader and consumer a size (`queue.Queue(maxsize=16)`), so that "
     "a full one stops the reading",
 )
-def unread_events_stay_on_the_wire(trial: Trial) -> None:
+def unread_events_stay_on_the_wire(context: CheckContext) -> None:
     """A consumer that pauses makes the server wait.
 
     A reader that runs ahead without limit turns a slow consumer into a process that runs
     out of memory.
     """
     limit = SWALLOWED + _kernel_buffer()
-    padding = _padding(trial)
-    with trial.case("", Response((Flood(lambda i: padding + trial.event(i), limit),))) as case:
-        stream = case.open()
+    padding = _padding(context)
+    with context.case(
+        "", Response((Flood(lambda i: padding + context.event(i), limit),))
+    ) as scenario:
+        stream = scenario.open()
         stream.take(1)
-        if not (stream.log.events and case.backend.exchanges):
+        if not (stream.log.events and scenario.backend.exchanges):
             # A reader without comments, or an answer that did not come from the backend: other
             # checks judge that.
-            what = "a comment" if trial.framing is Framing.SSE else "empty lines"
+            what = "a comment" if context.framing is Framing.SSE else "empty lines"
             raise Skip(f"no event came of one that follows {what} ({ending(stream.log)})")
-        exchange = case.backend.exchanges[0]
+        exchange = scenario.backend.exchanges[0]
         exchange.wait(
             lambda: (
                 exchange.left is not None
@@ -112,7 +112,7 @@ def unread_events_stay_on_the_wire(trial: Trial) -> None:
                 or exchange.sent_bytes >= limit
             ),
             # Megabytes take their time on a loaded machine; an adapter that stops, stops soon.
-            case.subject.deadline * 30,
+            scenario.target.deadline * 30,
         )
         if exchange.sent_bytes >= limit:
             raise Failure(
@@ -124,57 +124,56 @@ def unread_events_stay_on_the_wire(trial: Trial) -> None:
 
 @check(
     "delivery/end",
-    "test_turn_ends_at_marker",
     needs=(Need.WIRE,),
     fix="end the iteration at the provider's end of turn; do not wait for the end of the body, or "
     "only for as long as it is there already",
 )
-def turn_ends_at_marker(trial: Trial) -> None:
+def turn_ends_at_marker(context: CheckContext) -> None:
     """The turn ends at the provider's end marker, though the connection stays open.
 
     Proxies hold connections. A reader that waits for the end of the body keeps its user waiting
     for an answer that is there.
     """
-    wire = trial.subject.wire
+    wire = context.target.wire
     if not wire.end_marker:
         raise Skip(f"{wire.name}: nothing but the end of the body ends a turn (end_marker)")
     for body in wire.bodies():
-        with trial.case(body.name, answer(trial, body, Stall())) as case:
-            _expect_end(case)
+        with context.case(body.name, answer(context, body, Stall())) as scenario:
+            _expect_end(scenario)
 
 
-def _expect_end(case: Case) -> None:
+def _expect_end(scenario: Scenario) -> None:
     """Expect that the turn is read to an end; to which one is judged elsewhere."""
     try:
-        case.read()
+        scenario.read()
     except Hang as hang:
         statement = f"the turn was sent whole, and the iteration did not end: {hang}. The server "
         raise hung(hang, f"{statement}keeps the connection open.") from None
 
 
-def _said_by(trial: Trial, events: int) -> str:
+def _said_by(context: CheckContext, events: int) -> str:
     """Return all that the adapter makes of the first events when they are sent at once."""
-    with trial.apart(ended_cleanly(sent(trial, range(events)))) as case:
-        case.set_up()
-        return "".join(case.read().texts)
+    with context.apart(ended_cleanly(sent(context, range(events)))) as scenario:
+        scenario.set_up()
+        return "".join(scenario.read().texts)
 
 
-def _expect_events(case: Case, stream: Stream, number: int, silent: int) -> None:
+def _expect_events(scenario: Scenario, stream: Stream, number: int, silent: int) -> None:
     """Expect a delta for each of the first events, but for those that say nothing."""
     while len(stream.log.events) < number - silent:
-        _take_one(case, stream, number)
+        _take_one(scenario, stream, number)
 
 
-def _expect_text(case: Case, stream: Stream, number: int, text: str) -> None:
+def _expect_text(scenario: Scenario, stream: Stream, number: int, text: str) -> None:
     """Expect what the first events say; of one write an adapter may make one delta."""
     while len("".join(stream.log.texts)) < len(text):
-        _take_one(case, stream, number)
+        _take_one(scenario, stream, number)
 
 
-def _take_one(case: Case, stream: Stream, number: int) -> None:
+def _take_one(scenario: Scenario, stream: Stream, number: int) -> None:
     taken = len(stream.log.events)
     try:
-        case.take(stream, 1)
+        scenario.take(stream, 1)
     except Hang as hang:
         raise hung(
             hang,
@@ -183,17 +182,17 @@ def _take_one(case: Case, stream: Stream, number: int) -> None:
         ) from None
 
 
-def _padding(trial: Trial) -> bytes:
+def _padding(context: CheckContext) -> bytes:
     """Return bytes that a reader passes over.
 
     Raises:
         Skip: the framing has none.
     """
-    if trial.framing is Framing.SSE:
+    if context.framing is Framing.SSE:
         return (b": " + b"." * 1021 + b"\n") * (_PADDING // 1024)
     try:
-        return trial.keep_alive * (_PADDING // len(trial.keep_alive))
-    except CannotSpell as refusal:
+        return context.keep_alive * (_PADDING // len(context.keep_alive))
+    except Unsupported as refusal:
         raise Skip(str(refusal)) from None
 
 

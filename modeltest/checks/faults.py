@@ -30,7 +30,7 @@ from modeltest.backend import (
 )
 from modeltest.checks.faults_retry import try_once_begun
 from modeltest.corpus import error_answer, html_page, json_answer
-from modeltest.delivery import Case, Trial, ending
+from modeltest.delivery import CheckContext, Scenario, ending
 from modeltest.harness import Failure, Need, chain_of, check, count, parts_carried_by, size, text_of
 from modeltest.wire import ErrorResponse
 
@@ -48,145 +48,140 @@ _BOUND = 100_000
 
 @check(
     "faults/status",
-    "test_http_errors_are_errors",
     fix="raise a ModelError with the HTTP status and the provider's message for every status but "
     "200; read a bounded part of the body, close the response, and send the request again only "
     "after 408, 409, 429 and 5xx, not more often than `retries` says",
 )
-def http_errors_are_errors(trial: Trial) -> None:
+def http_errors_are_errors(context: CheckContext) -> None:
     """A refusal over HTTP is an error that says its status and the provider's words.
 
     An agent loop decides by them whether to wait, to shorten the prompt or to give up. A 400
     that is sent again is refused again; a page of ten megabytes fills the log.
     """
     for status in _STATUSES:
-        _try_refusal(trial, f"HTTP {status}", error_answer(trial.subject.wire, status))
-    _try_refusal(trial, "HTTP 502, a page", html_page(502, "502 Bad Gateway"))
+        _try_refusal(context, f"HTTP {status}", error_answer(context.target.wire, status))
+    _try_refusal(context, "HTTP 502, a page", html_page(502, "502 Bad Gateway"))
     page = html_page(500, "500 Internal Server Error", _LARGE)
-    _try_refusal(trial, f"HTTP 500, a page of {size(_LARGE)}", page)
-    _try_refusal(trial, f"HTTP 400, a message of {size(_LARGE)}", _long_message(trial))
+    _try_refusal(context, f"HTTP 500, a page of {size(_LARGE)}", page)
+    _try_refusal(context, f"HTTP 400, a message of {size(_LARGE)}", _long_message(context))
     for hint in _ODD_HINTS:
-        response = error_answer(trial.subject.wire, 429)
-        _try_refusal(trial, f"HTTP 429, Retry-After: {hint}", response, ("Retry-After", hint))
+        response = error_answer(context.target.wire, 429)
+        _try_refusal(context, f"HTTP 429, Retry-After: {hint}", response, ("Retry-After", hint))
 
 
 @check(
     "faults/not-a-stream",
-    "test_response_that_is_no_stream_is_an_error",
     fix="look at the Content-Type: what is no stream of events is an error, whatever the status "
     "says; then expect the end of the turn, which no page has",
 )
-def response_that_is_no_stream_is_an_error(trial: Trial) -> None:
+def response_that_is_no_stream_is_an_error(context: CheckContext) -> None:
     """A response with status 200 that is no stream is an error.
 
     Proxies answer with pages, gateways with an error object under 200. A reader that skips what
     it does not know makes an empty answer of either.
     """
-    error = error_answer(trial.subject.wire, 400)
+    error = error_answer(context.target.wire, 400)
     page = html_page(200, "Please log in")
-    whole = ErrorResponse(200, "application/json", json_answer(trial.subject.wire), ())
+    whole = ErrorResponse(200, "application/json", json_answer(context.target.wire), ())
     for name, said in {
         "an error as JSON": replace(error, status=200),
         "a page": page,
         "an answer as JSON, not streamed": whole,
     }.items():
-        with trial.case(name, answered(said)) as case:
-            expect_refused(case, f"{name}, with status 200,")
-            _expect_requests(case, 1 + trial.subject.retries)
-            case.expect_released("the turn failed")
+        with context.case(name, answered(said)) as scenario:
+            expect_refused(scenario, f"{name}, with status 200,")
+            _expect_requests(scenario, 1 + context.target.retries)
+            scenario.expect_released("the turn failed")
 
 
 @check(
     "faults/error-event",
-    "test_error_event_is_an_error",
     needs=(Need.WIRE,),
     fix="raise a ModelError that carries the provider's type and message for each shape of its "
     "error event, and nothing after it",
 )
-def error_event_is_an_error(trial: Trial) -> None:
+def error_event_is_an_error(context: CheckContext) -> None:
     """An error event is an error, with the provider's type and message in it.
 
     It comes after HTTP 200, and after half an answer. Ignored, it leaves that half for a whole.
     """
-    for body in bodies_or_skip(trial.subject.wire.error_bodies):
-        with trial.case(body.name, answer(trial, body)) as case:
-            error = expect_error(case, case.read(), "an error event", wire_shown(body))
+    for body in bodies_or_skip(context.target.wire.error_bodies):
+        with context.case(body.name, answer(context, body)) as scenario:
+            error = expect_error(scenario, scenario.read(), "an error event", wire_shown(body))
             words = body.error.words if body.error is not None else ()
             expect_said(error, words, "what the provider said", wire_shown(body))
-            _expect_requests(case, 1 if body.text else 1 + trial.subject.retries)
+            _expect_requests(scenario, 1 if body.text else 1 + context.target.retries)
 
 
 @check(
     "faults/unreachable",
-    "test_unreachable_provider_is_an_error",
     fix="catch what the HTTP client raises at the call as well as in mid-body, and raise a "
     "ModelError from it",
 )
-def unreachable_provider_is_an_error(trial: Trial) -> None:
+def unreachable_provider_is_an_error(context: CheckContext) -> None:
     """A provider that cannot be reached, or does not answer in HTTP, is an error.
 
     An exception of the HTTP client passes every handler of the agent loop, and ends the program.
     """
-    with trial.case("connection refused") as case, nobody_listens(case):
-        expect_error(case, case.read(), "a refused connection")
+    with context.case("connection refused") as scenario, nobody_listens(scenario):
+        expect_error(scenario, scenario.read(), "a refused connection")
     for name, before in _NO_ANSWERS.items():
-        with trial.case(name, Response(before=before)) as case:
-            expect_error(case, case.read(), name)
-            _expect_requests(case, 1 + trial.subject.retries)
+        with context.case(name, Response(before=before)) as scenario:
+            expect_error(scenario, scenario.read(), name)
+            _expect_requests(scenario, 1 + context.target.retries)
 
 
 @check(
     "faults/idle",
-    "test_silence_is_an_error",
     needs=(Need.IDLE_TIMEOUT,),
     fix="hand `self.idle_timeout` of the test case to the HTTP client as its read timeout, which "
     "counts from byte to byte (it is no limit for the whole answer), and raise a ModelError when "
     "it runs out",
 )
-def silence_is_an_error(trial: Trial) -> None:
+def silence_is_an_error(context: CheckContext) -> None:
     """A provider that says nothing for `idle_timeout` seconds is an error.
 
     A connection whose other end is gone stays silent for ever, and the turn with it.
     """
-    silence = trial.subject.idle_timeout or 0.0
+    silence = context.target.idle_timeout or 0.0
     for name, response in {
         "accepted, then nothing": Response(before=(Stall(),)),
-        "headers, then silence": silent_after(trial, 0),
-        "one event, then silence": silent_after(trial, 1),
+        "headers, then silence": silent_after(context, 0),
+        "one event, then silence": silent_after(context, 1),
     }.items():
-        with trial.case(name, response) as case:
-            log = case.read(patience=silence * (1 + trial.subject.retries))
-            expect_error(case, log, f"{silence:g} s of silence")
-            _expect_requests(case, 1 + trial.subject.retries)
-            case.expect_released("the turn failed")
+        with context.case(name, response) as scenario:
+            log = scenario.read(patience=silence * (1 + context.target.retries))
+            expect_error(scenario, log, f"{silence:g} s of silence")
+            _expect_requests(scenario, 1 + context.target.retries)
+            scenario.expect_released("the turn failed")
     # Whether or not it tries again, it must not once it has given an event.
     try_once_begun(
-        trial,
+        context,
         "one event, then silence, then another answer",
-        lambda _: silent_after(trial, 1),
-        patience=silence * (1 + trial.subject.retries),
+        lambda _: silent_after(context, 1),
+        patience=silence * (1 + context.target.retries),
     )
-    with trial.case(
-        "no silence, but a long answer", *[_unhurried(trial, silence)] * _TRIES
-    ) as case:
-        _expect_read_on(case, silence)
+    with context.case(
+        "no silence, but a long answer", *[_unhurried(context, silence)] * _TRIES
+    ) as scenario:
+        _expect_read_on(scenario, silence)
 
 
 _PIECES, _TRIES = 6, 3
 """Events of an answer that takes longer than the silence, and how often it may be read."""
 
 
-def _unhurried(trial: Trial, silence: float) -> Response:
+def _unhurried(context: CheckContext, silence: float) -> Response:
     """Return an answer whose pauses are short, and which takes longer than `silence` in all."""
-    steps = [step for one in sent(trial, range(_PIECES)) for step in (one, Pause(silence / 4))]
+    steps = [step for one in sent(context, range(_PIECES)) for step in (one, Pause(silence / 4))]
     return ended_cleanly(tuple(steps))
 
 
-def _expect_read_on(case: Case, silence: float) -> None:
+def _expect_read_on(scenario: Scenario, silence: float) -> None:
     """Expect all events of an answer without silence. A busy machine makes some: read it again."""
     for _ in range(_TRIES):
-        log = case.read(patience=silence * _PIECES)
-        if log.events and case.backend.exchanges[-1].sent_events == _PIECES:
+        log = scenario.read(patience=silence * _PIECES)
+        if log.events and scenario.backend.exchanges[-1].sent_events == _PIECES:
             return
     raise Failure(
         f"an answer with pauses of {silence / 4:g} s was given up, after "
@@ -205,39 +200,39 @@ _NO_ANSWERS: dict[str, tuple[Step, ...]] = {
 
 
 @contextmanager
-def nobody_listens(case: Case) -> Iterator[None]:
+def nobody_listens(scenario: Scenario) -> Iterator[None]:
     """Stop the backend, and keep its port from others, so that connections are refused."""
-    address = case.backend.address
-    case.backend.stop()
+    address = scenario.backend.address
+    scenario.backend.stop()
     with socket.socket() as placeholder:
         with suppress(OSError):  # of the system's; who has taken the port since is no provider
             placeholder.bind(address)
         yield
 
 
-def _long_message(trial: Trial) -> ErrorResponse:
+def _long_message(context: CheckContext) -> ErrorResponse:
     """Return the provider's error with a message that nobody wants to read."""
-    refusal = error_answer(trial.subject.wire, 400)
+    refusal = error_answer(context.target.wire, 400)
     word = (refusal.words or ("status",))[0].encode()
     body = refusal.body.replace(word, word + b" and so on" * (_LARGE // 10), 1)
     return replace(refusal, body=body, words=())
 
 
 def _try_refusal(
-    trial: Trial, name: str, refusal: ErrorResponse, *headers: tuple[str, str]
+    context: CheckContext, name: str, refusal: ErrorResponse, *headers: tuple[str, str]
 ) -> None:
-    with trial.case(name, answered(refusal, *headers)) as case:
-        log = case.read()
-        error = expect_error(case, log, f"HTTP {refusal.status}")
+    with context.case(name, answered(refusal, *headers)) as scenario:
+        log = scenario.read()
+        error = expect_error(scenario, log, f"HTTP {refusal.status}")
         # First: to look at an error may read its response to the end. And an adapter that
         # releases none is not waited for each time.
-        if not trial.broken:
-            case.expect_released("the turn failed")
+        if not context.broken:
+            scenario.expect_released("the turn failed")
         expect_said(error, refusal.words, "what the provider said")
         _expect_status(error, refusal)
         _expect_bounded(error)
         final = 400 <= refusal.status < 500 and refusal.status not in _MAY_PASS
-        _expect_requests(case, 1 if final else 1 + trial.subject.retries)
+        _expect_requests(scenario, 1 if final else 1 + context.target.retries)
 
 
 def _expect_status(error: BaseException, refusal: ErrorResponse) -> None:
@@ -259,13 +254,13 @@ def _expect_bounded(error: BaseException) -> None:
                 )
 
 
-def _expect_requests(case: Case, at_most: int) -> None:
-    came = len(case.backend.exchanges)
+def _expect_requests(scenario: Scenario, at_most: int) -> None:
+    came = len(scenario.backend.exchanges)
     if came > at_most:
         raise Failure(
             f"{count(came, 'request')} came; expected {at_most} at most "
-            f"(`retries` is {case.subject.retries}).",
-            (case.requests_shown(),),
+            f"(`retries` is {scenario.target.retries}).",
+            (scenario.requests_shown(),),
             fix="send a request again only after 408, 409, 429, 5xx or a failed connection, and "
             "not more often than `retries` of the test case says",
         )

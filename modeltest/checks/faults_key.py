@@ -21,7 +21,7 @@ from modeltest.backend import (
 )
 from modeltest.checks.faults import nobody_listens
 from modeltest.corpus import error_answer, html_page, request_for
-from modeltest.delivery import Case, Trial
+from modeltest.delivery import CheckContext, Scenario
 from modeltest.harness import (
     Evidence,
     Failure,
@@ -47,18 +47,17 @@ _HAND_OVER = "no request carries the api_key: hand `self.api_key` to the adapter
 
 @check(
     "faults/redirect",
-    "test_credentials_stay_with_the_provider",
     fix="do not follow redirects (`allow_redirects=False`), or remove every header and parameter "
     "with a key where the origin is another: HTTP clients remove Authorization alone",
 )
-def credentials_stay_with_the_provider(trial: Trial) -> None:
+def credentials_stay_with_the_provider(context: CheckContext) -> None:
     """A redirect to another origin does not take the key there.
 
     HTTP clients follow redirects, and remove no more than the Authorization header. A key in
     x-api-key, in the query or in the body goes to whoever the answer names.
     """
-    with Backend(ended_cleanly(sent(trial, range(2)))) as elsewhere:
-        trial.egress.allow(*elsewhere.address)
+    with Backend(ended_cleanly(sent(context, range(2)))) as elsewhere:
+        context.egress.allow(*elsewhere.address)
         there = f"{elsewhere.url}/elsewhere"
         schemeless = there.removeprefix("http:")
         ways: dict[str, tuple[Response, ...]] = {
@@ -67,124 +66,122 @@ def credentials_stay_with_the_provider(trial: Trial) -> None:
         ways["HTTP 307, to //"] = (redirect(307, schemeless),)
         ways["HTTP 307, by way of the provider"] = redirect(307, "/moved"), redirect(307, there)
         for name, answers in ways.items():
-            with trial.case(name, *answers) as case:
-                _expect_key_kept(case, name, elsewhere)
+            with context.case(name, *answers) as scenario:
+                _expect_key_kept(scenario, name, elsewhere)
         name = "HTTP 307, to what begins like the provider"
-        with trial.case(name) as case:
+        with context.case(name) as scenario:
             # Before the "@" stands who asks, as a browser sees it, and not who is asked.
-            location = f"{case.backend.url}@{schemeless.removeprefix('//')}"
-            case.backend.play(redirect(307, location))
-            _expect_key_kept(case, name, elsewhere)
+            location = f"{scenario.backend.url}@{schemeless.removeprefix('//')}"
+            scenario.backend.play(redirect(307, location))
+            _expect_key_kept(scenario, name, elsewhere)
 
 
 @check(
     "faults/egress",
-    "test_only_the_provider_is_contacted",
     fix="send nothing but the one request to base_url: no telemetry, no update check, no "
     "look-up of model lists; build every URL from base_url",
 )
-def only_the_provider_is_contacted(trial: Trial) -> None:
+def only_the_provider_is_contacted(context: CheckContext) -> None:
     """Nothing but the provider's address is contacted.
 
     A prompt, or a key, that travels to a third host is a breach. An adapter that ignores
     base_url reaches the real provider from a test.
     """
-    cases: dict[str, tuple[Response, Callable[[Case], object]]] = {
-        "an answer that is cut": (ended_cleanly(sent(trial, range(2))), Case.read),
-        "an answer that breaks": (without_last_chunk(sent(trial, range(2))), Case.read),
-        "HTTP 500": (Response(status=500, content_type="text/plain"), Case.read),
-        "an early break": (flowing(trial), _leave_early),
+    cases: dict[str, tuple[Response, Callable[[Scenario], object]]] = {
+        "an answer that is cut": (ended_cleanly(sent(context, range(2))), Scenario.read),
+        "an answer that breaks": (without_last_chunk(sent(context, range(2))), Scenario.read),
+        "HTTP 500": (Response(status=500, content_type="text/plain"), Scenario.read),
+        "an early break": (flowing(context), _leave_early),
     }
     for name, (response, use) in cases.items():
-        before = len(trial.egress.attempts)
-        with trial.case(name, response) as case:
-            use(case)
-            case.let_threads_rest()  # one of them may be about to connect
-            attempts = trial.egress.attempts[before:]
+        before = len(context.egress.attempts)
+        with context.case(name, response) as scenario:
+            use(scenario)
+            scenario.let_threads_rest()  # one of them may be about to connect
+            attempts = context.egress.attempts[before:]
             if attempts:
                 raise Failure(
                     f"{count(len(attempts), 'connection')} to elsewhere attempted, and refused; "
-                    f"expected none but to {case.backend.url}.",
+                    f"expected none but to {scenario.backend.url}.",
                     (refused(attempts),),
                 )
 
 
 @check(
     "faults/secret",
-    "test_errors_do_not_reveal_the_key",
     Level.SHOULD,
     fix="quote neither headers nor URLs in an error; send the key in a header, not in the URL, "
     "which HTTP clients quote in theirs; raise `from None` where the cause quotes it",
 )
-def errors_do_not_reveal_the_key(trial: Trial) -> None:
+def errors_do_not_reveal_the_key(context: CheckContext) -> None:
     """No error reveals the key, and no cause of one does.
 
     Errors are logged, and logs are read by many.
     """
-    secret, handed_over = trial.subject.secret, False
-    for name, response in _failures(trial):
-        with trial.case(name, response) as case:
-            log = case.read()
-            handed_over |= any(_carries(exchange, secret) for exchange in _asked(case))
+    secret, handed_over = context.target.secret, False
+    for name, response in _failures(context):
+        with context.case(name, response) as scenario:
+            log = scenario.read()
+            handed_over |= any(_carries(exchange, secret) for exchange in _asked(scenario))
             if not handed_over:
                 raise Skip(_HAND_OVER)
             _expect_kept(log.error, secret)
     if handed_over:
-        with trial.case("connection refused") as case, nobody_listens(case):
-            _expect_kept(case.read().error, secret)
-        with trial.case("a bad tool name", ended_cleanly(sent(trial, range(2)))) as case:
-            _expect_kept(case.read(request=request_for("get weather")).error, secret)
+        with context.case("connection refused") as scenario, nobody_listens(scenario):
+            _expect_kept(scenario.read().error, secret)
+        with context.case("a bad tool name", ended_cleanly(sent(context, range(2)))) as scenario:
+            _expect_kept(scenario.read(request=request_for("get weather")).error, secret)
 
 
-def _failures(trial: Trial) -> Iterator[tuple[str, Response]]:
+def _failures(context: CheckContext) -> Iterator[tuple[str, Response]]:
     """Yield what a turn may fail of."""
-    yield "HTTP 401", answered(error_answer(trial.subject.wire, 401))
+    yield "HTTP 401", answered(error_answer(context.target.wire, 401))
     yield "HTTP 502, a page", answered(html_page(502, "502 Bad Gateway"))
     yield "a page, with HTTP 200", answered(html_page(200, "Please log in"))
-    yield "an answer that is cut", ended_cleanly(sent(trial, range(2)))
-    yield "an answer that breaks", without_last_chunk(sent(trial, range(2)))
-    yield from malformed_answers(trial).items()
+    yield "an answer that is cut", ended_cleanly(sent(context, range(2)))
+    yield "an answer that breaks", without_last_chunk(sent(context, range(2)))
+    yield from malformed_answers(context).items()
     yield "no answer", Response(before=(Close(),))
-    if trial.subject.wire is not None:
-        for body in bodies_or_none(trial.subject.wire.error_bodies):
-            yield body.name, answer(trial, body)
+    if context.target.wire is not None:
+        for body in bodies_or_none(context.target.wire.error_bodies):
+            yield body.name, answer(context, body)
 
 
-def _leave_early(case: Case) -> None:
-    stream = case.stream()
+def _leave_early(scenario: Scenario) -> None:
+    stream = scenario.stream()
     stream.open()
     stream.take(1)
     stream.drop()
 
 
-def _expect_key_kept(case: Case, name: str, elsewhere: Backend) -> None:
+def _expect_key_kept(scenario: Scenario, name: str, elsewhere: Backend) -> None:
     """Read a turn that is sent away; expect no credential there, and an error if it stays."""
     before = len(elsewhere.exchanges)
-    log = case.read()
-    secrets = _secrets(case)
+    log = scenario.read()
+    secrets = _secrets(scenario)
     away = elsewhere.exchanges[before:]
     for exchange in away:
         _expect_without(exchange, secrets, name)
     if not away:
-        expect_refusal(case, log, f"{name}, which was not followed,")
+        expect_refusal(scenario, log, f"{name}, which was not followed,")
 
 
-def _asked(case: Case) -> list[Exchange]:
-    if not case.backend.exchanges:
+def _asked(scenario: Scenario) -> list[Exchange]:
+    if not scenario.backend.exchanges:
         raise Failure("the adapter sent no request.")
-    return case.backend.exchanges
+    return scenario.backend.exchanges
 
 
-def _secrets(case: Case) -> list[Secret]:
+def _secrets(scenario: Scenario) -> list[Secret]:
     """Return what the provider was sent that nobody else may have.
 
     Raises:
         Skip: there is no credential in the requests.
     """
-    values = {value for exchange in _asked(case) for value in _credentials(exchange)}
-    known = case.subject.secret
+    values = {value for exchange in _asked(scenario) for value in _credentials(exchange)}
+    known = scenario.target.secret
     found = [Secret(value) for value in sorted(values)]
-    found += [known] if any(_carries(exchange, known) for exchange in _asked(case)) else []
+    found += [known] if any(_carries(exchange, known) for exchange in _asked(scenario)) else []
     if not any(secret.spellings for secret in found):
         raise Skip(_HAND_OVER)
     return found

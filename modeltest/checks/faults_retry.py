@@ -30,7 +30,7 @@ from modeltest.backend import (
 from modeltest.clock import now
 from modeltest.consumer import Hang, Log
 from modeltest.corpus import error_answer
-from modeltest.delivery import Trial
+from modeltest.delivery import CheckContext
 from modeltest.harness import Failure, Need, check, count, hung
 
 _HINT = 3.0
@@ -42,60 +42,58 @@ _EARLY = 0.05
 
 @check(
     "faults/retry-after",
-    "test_retry_after_is_honoured",
     needs=(Need.RETRIES,),
     fix="wait as long as Retry-After says, in seconds or until its date, before the next try; "
     "where that is longer than a user would wait, raise the error at once",
 )
-def retry_after_is_honoured(trial: Trial) -> None:
+def retry_after_is_honoured(context: CheckContext) -> None:
     """A request is not sent again before the time that Retry-After gives.
 
     A client that comes early is refused again, and may be locked out. One that sleeps for an
     hour holds a user, who is told nothing, for an hour.
     """
-    _try_hint(trial, "1 second", "1", lambda asked: asked + 1)
-    _try_hint(trial, "1 second, with HTTP 503", "1", lambda asked: asked + 1, status=503)
+    _try_hint(context, "1 second", "1", lambda asked: asked + 1)
+    _try_hint(context, "1 second, with HTTP 503", "1", lambda asked: asked + 1, status=503)
     date = math.ceil(time.time()) + 1
     due = date - time.time() + now()
-    _try_hint(trial, "a date", formatdate(date, usegmt=True), lambda _: due)
-    _try_hint(trial, "an hour", "3600", lambda asked: asked + 3600)
+    _try_hint(context, "a date", formatdate(date, usegmt=True), lambda _: due)
+    _try_hint(context, "an hour", "3600", lambda asked: asked + 3600)
 
 
 @check(
     "faults/no-repeat",
-    "test_no_retry_after_first_event",
     fix="send a request again only as long as no event was given; after that, raise",
 )
-def no_retry_after_first_event(trial: Trial) -> None:
+def no_retry_after_first_event(context: CheckContext) -> None:
     """An answer that fails after its first event is not begun again.
 
     The consumer has shown the first words. A second answer has others, and both are taken for
     one.
     """
-    for name, fails in _failing_answers(trial):
-        try_once_begun(trial, name, fails)
+    for name, fails in _failing_answers(context):
+        try_once_begun(context, name, fails)
 
 
 def try_once_begun(
-    trial: Trial, name: str, fails: Callable[[Progress], Response], patience: float = 0.0
+    context: CheckContext, name: str, fails: Callable[[Progress], Response], patience: float = 0.0
 ) -> None:
     """Try an answer that fails, and expect that no other is begun once an event of it was given.
 
     Args:
-        trial: the trial.
+        context: the context.
         name: the case's.
         fails: the progress of the consumer → the answer.
         patience: seconds that it may take beyond the deadline.
     """
     taken, marks = Progress(), list[int]()
-    another = _another_answer(trial, Mark(taken, marks))
-    with trial.case(name, fails(taken), another) as case:
-        _expect_not_begun_again(case.read(taken, patience=patience), marks)
+    another = _another_answer(context, Mark(taken, marks))
+    with context.case(name, fails(taken), another) as scenario:
+        _expect_not_begun_again(scenario.read(taken, patience=patience), marks)
 
 
-def _failing_answers(trial: Trial) -> Iterator[tuple[str, Callable[[Progress], Response]]]:
+def _failing_answers(context: CheckContext) -> Iterator[tuple[str, Callable[[Progress], Response]]]:
     """Yield what an answer may fail of after its first event, and the answer."""
-    half = sent(trial, range(2))
+    half = sent(context, range(2))
 
     def broken_by(last: Step) -> Callable[[Progress], Response]:
         return lambda taken: Response((*half, once_taken(taken, 2), last))
@@ -103,27 +101,27 @@ def _failing_answers(trial: Trial) -> Iterator[tuple[str, Callable[[Progress], R
     yield "the connection closes", broken_by(Close())
     yield "the connection is reset", broken_by(Reset())
     yield "the body ends", lambda _: ended_cleanly(half)
-    answers = malformed_answers(trial)
-    wire = trial.subject.wire
+    answers = malformed_answers(context)
+    wire = context.target.wire
     if wire is not None:
         errors = [body for body in bodies_or_none(wire.error_bodies) if body.text]
         cut_calls = [body for body in bodies_or_none(wire.cut_argument_bodies) if not body.finish]
-        answers |= {body.name: answer(trial, body) for body in (*errors, *cut_calls[-1:])}
+        answers |= {body.name: answer(context, body) for body in (*errors, *cut_calls[-1:])}
     for name, whole in answers.items():
         yield name, lambda _, whole=whole: whole  # type: ignore[misc]
 
 
 def _try_hint(
-    trial: Trial, name: str, value: str, due: Callable[[float], float], status: int = 429
+    context: CheckContext, name: str, value: str, due: Callable[[float], float], status: int = 429
 ) -> None:
     """Refuse a request with this Retry-After; expect none before it is due.
 
     `due` gives the monotonic time from which another may come, for the time of the first.
     """
-    refusal = answered(error_answer(trial.subject.wire, status), ("Retry-After", value))
-    with trial.case(name, refusal, _another_answer(trial)) as case:
+    refusal = answered(error_answer(context.target.wire, status), ("Retry-After", value))
+    with context.case(name, refusal, _another_answer(context)) as scenario:
         try:
-            log = case.read(patience=_HINT)
+            log = scenario.read(patience=_HINT)
         except Hang as hang:
             raise hung(
                 hang,
@@ -131,21 +129,21 @@ def _try_hint(
                 f"{hang.seconds:.1f} s; expected another request once that time is over, or an "
                 "error at once where it is longer than a user's patience.",
             ) from None
-        first, *others = [exchange.received for exchange in case.backend.exchanges] or [0.0]
+        first, *others = [exchange.received for exchange in scenario.backend.exchanges] or [0.0]
         early = [at for at in others if at < due(first) - _EARLY]
         if early:
             raise Failure(
                 f"a request that was refused with Retry-After: {value} was sent again "
                 f"{early[0] - first:.1f} s later; expected {due(first) - first:.1f} s or more.",
-                (case.requests_shown(),),
+                (scenario.requests_shown(),),
             )
         if log.error is not None:
-            expect_error(case, log, f"HTTP {status} with Retry-After: {value}")
+            expect_error(scenario, log, f"HTTP {status} with Retry-After: {value}")
 
 
-def _another_answer(trial: Trial, *before: Step) -> Response:
+def _another_answer(context: CheckContext, *before: Step) -> Response:
     """Return an answer with other words than the first one's."""
-    return replace(ordinary_answer(trial, "Another ", "answer", first=1000), before=before)
+    return replace(ordinary_answer(context, "Another ", "answer", first=1000), before=before)
 
 
 def _expect_not_begun_again(log: Log, marks: list[int]) -> None:

@@ -19,7 +19,7 @@ from modeltest.assertions import (
 )
 from modeltest.backend import without_last_chunk
 from modeltest.consumer import Log
-from modeltest.delivery import Case, Trial
+from modeltest.delivery import CheckContext, Scenario
 from modeltest.harness import Failure, Need, check, shown
 from modeltest.interface import Finish, check_finish
 from modeltest.wire import Body
@@ -30,31 +30,31 @@ FINISH_LAST = (
 )
 
 
-@check("finish/once-last", "test_finish_is_once_and_last", needs=WIRE, fix=FINISH_LAST)
-def finish_is_once_and_last(trial: Trial) -> None:
+@check("finish/once-last", needs=WIRE, fix=FINISH_LAST)
+def finish_is_once_and_last(context: CheckContext) -> None:
     """A whole turn gives exactly one Finish, last; after an error nothing comes.
 
     An agent loop acts on the Finish. A second one runs the tools twice, and what follows one
     is lost.
     """
-    wire = trial.subject.wire
+    wire = context.target.wire
     for body in wire.bodies():
-        with trial.case(body.name, answer(trial, body)) as case:
-            log = case.read()
+        with context.case(body.name, answer(context, body)) as scenario:
+            log = scenario.read()
             if log.error is not None:
                 raise Failure(f"a whole answer raised {shown(log.error)}.", (wire_shown(body),))
             _expect_sound(expect_one_finish(log))
     for body in bodies_or_none(wire.error_bodies):
-        with trial.case(body.name, answer(trial, body)) as case:
-            _expect_end_with_error(case)
+        with context.case(body.name, answer(context, body)) as scenario:
+            _expect_end_with_error(scenario)
     (text, *_) = wire.bodies()
     begun = sends(text)[: len(text.incomplete_prefixes()) - 1]
-    with trial.case("a broken connection", without_last_chunk(begun)) as case:
-        _expect_end_with_error(case)
+    with context.case("a broken connection", without_last_chunk(begun)) as scenario:
+        _expect_end_with_error(scenario)
 
 
-def _expect_end_with_error(case: Case) -> None:
-    stream = case.stream()
+def _expect_end_with_error(scenario: Scenario) -> None:
+    stream = scenario.stream()
     if stream.open() is not None:
         return  # raised at the call: there is no stream to go on with
     stream.drain()
@@ -67,35 +67,33 @@ def _expect_end_with_error(case: Case) -> None:
 
 @check(
     "finish/reasons",
-    "test_finish_reasons_are_mapped",
     needs=WIRE,
     fix="map each of the provider's reasons, and keep its word in Finish.raw",
 )
-def finish_reasons_are_mapped(trial: Trial) -> None:
+def finish_reasons_are_mapped(context: CheckContext) -> None:
     """Every finish reason of the provider becomes its neutral reason, its own word kept.
 
     Length or filtered reported as stop makes half an answer a whole one.
     """
-    for body in bodies_or_skip(trial.subject.wire.reason_bodies):
-        with trial.case(f"reason {body.name}", answer(trial, body)) as case:
-            _expect_raw(body, case.read())
+    for body in bodies_or_skip(context.target.wire.reason_bodies):
+        with context.case(f"reason {body.name}", answer(context, body)) as scenario:
+            _expect_raw(body, scenario.read())
 
 
 @check(
     "finish/unknown",
-    "test_unknown_finish_reason_is_passed_through",
     needs=WIRE,
     fix="where the provider's word is not known: Finish(reason=word, raw=word)",
 )
-def unknown_finish_reason_is_passed_through(trial: Trial) -> None:
+def unknown_finish_reason_is_passed_through(context: CheckContext) -> None:
     """A finish reason that nobody knows is passed through, the text kept.
 
     Providers add reasons without notice. One taken for stop hides what happened; one that
     raises loses the answer.
     """
-    for body in bodies_or_skip(lambda: [trial.subject.wire.unknown_reason_body()]):
-        with trial.case("", answer(trial, body)) as case:
-            finish = _expect_raw(body, case.read())
+    for body in bodies_or_skip(lambda: [context.target.wire.unknown_reason_body()]):
+        with context.case("", answer(context, body)) as scenario:
+            finish = _expect_raw(body, scenario.read())
             if finish.reason != finish.raw:
                 raise Failure(
                     f"expected reason == raw, got {finish.reason!r} and {finish.raw!r}.",
@@ -105,86 +103,82 @@ def unknown_finish_reason_is_passed_through(trial: Trial) -> None:
 
 @check(
     "finish/absent",
-    "test_absent_finish_reason_is_stop",
     needs=WIRE,
     fix="a null or empty reason means that the turn goes on; where the end marker comes without "
     "a reason, the reason is stop",
 )
-def absent_finish_reason_is_stop(trial: Trial) -> None:
+def absent_finish_reason_is_stop(context: CheckContext) -> None:
     """A turn that ends without a reason ends with stop; an empty one in mid-stream ends nothing.
 
     Compatible servers send null, "" or no reason at all where the original sends one.
     """
-    _try_all(trial, bodies_or_skip(trial.subject.wire.absent_reason_bodies))
+    _try_all(context, bodies_or_skip(context.target.wire.absent_reason_bodies))
 
 
 @check(
     "finish/usage",
-    "test_usage_is_reported_once",
     needs=WIRE,
     fix="keep the last totals that came, wherever they stand, and give them with the Finish; "
     "take cached tokens out of the input's count; read on after the reason",
 )
-def usage_is_reported_once(trial: Trial) -> None:
+def usage_is_reported_once(context: CheckContext) -> None:
     """Usage is the last totals, in disjoint counts, wherever in the turn they came.
 
     Totals come after, on or before the reason, or growing on every chunk. Summed they bill
     double; missed they bill nothing; taken for the end they cut the answer.
     """
-    for body in bodies_or_skip(trial.subject.wire.usage_bodies):
-        with trial.case(body.name, answer(trial, body)) as case:
-            log = case.read()
-            expect_meaning(case, body, log)
+    for body in bodies_or_skip(context.target.wire.usage_bodies):
+        with context.case(body.name, answer(context, body)) as scenario:
+            log = scenario.read()
+            expect_meaning(scenario, body, log)
             if body.finish is not None:
                 _expect_usage(body, expect_one_finish(log))
 
 
 @check(
     "finish/after",
-    "test_content_after_finish_is_a_protocol_error",
     needs=WIRE,
     fix="raise StreamProtocolError for text or a call that comes after the end of the turn; a "
     "format whose readers stop at its finish event says so: stops_at_finish = True",
 )
-def content_after_finish_is_a_protocol_error(trial: Trial) -> None:
+def content_after_finish_is_a_protocol_error(context: CheckContext) -> None:
     """Text or a call after the end of the turn is an error.
 
     It belongs to another answer, or the end was none. Passed on, it lands in the wrong turn.
     """
-    for body in bodies_or_skip(trial.subject.wire.after_finish_bodies):
-        with trial.case(body.name, answer(trial, body)) as case:
-            log = case.read()
-            expect_error(case, log, f"a body with {body.name}", wire_shown(body))
+    for body in bodies_or_skip(context.target.wire.after_finish_bodies):
+        with context.case(body.name, answer(context, body)) as scenario:
+            log = scenario.read()
+            expect_error(scenario, log, f"a body with {body.name}", wire_shown(body))
 
 
-@check("finish/duplicate", "test_duplicate_finish_is_reported_once", needs=WIRE, fix=FINISH_LAST)
-def duplicate_finish_is_reported_once(trial: Trial) -> None:
+@check("finish/duplicate", needs=WIRE, fix=FINISH_LAST)
+def duplicate_finish_is_reported_once(context: CheckContext) -> None:
     """A finish or an end marker that comes twice gives one Finish.
 
     Proxies repeat the last chunk. The agent loop must not see two ends.
     """
-    _try_all(trial, bodies_or_skip(trial.subject.wire.duplicate_bodies))
+    _try_all(context, bodies_or_skip(context.target.wire.duplicate_bodies))
 
 
 @check(
     "finish/with-content",
-    "test_finish_beside_content_loses_nothing",
     needs=WIRE,
     fix="handle a chunk's content before its finish reason, and never skip one for the other",
 )
-def finish_beside_content_loses_nothing(trial: Trial) -> None:
+def finish_beside_content_loses_nothing(context: CheckContext) -> None:
     """A finish in the same event as the last content loses none of it.
 
     Short answers come in one chunk, text and reason together. `if finish: … elif text:` drops
     them whole.
     """
-    _try_all(trial, bodies_or_skip(trial.subject.wire.finish_beside_content_bodies))
+    _try_all(context, bodies_or_skip(context.target.wire.finish_beside_content_bodies))
 
 
-def _try_all(trial: Trial, bodies: Iterable[Body]) -> None:
+def _try_all(context: CheckContext, bodies: Iterable[Body]) -> None:
     for body in bodies:
-        with trial.case(body.name, answer(trial, body)) as case:
-            expect_meaning(case, body, case.read())
+        with context.case(body.name, answer(context, body)) as scenario:
+            expect_meaning(scenario, body, scenario.read())
 
 
 def _expect_raw(body: Body, log: Log) -> Finish:

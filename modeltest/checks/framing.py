@@ -23,7 +23,7 @@ from modeltest.assertions import (
 )
 from modeltest.backend import End, Response, Send, events
 from modeltest.corpus import Respelling, respellings, retyped_bodies, try_bodies
-from modeltest.delivery import Trial, body_reader, ending
+from modeltest.delivery import CheckContext, body_reader, ending
 from modeltest.harness import Evidence, Failure, Level, Need, Skip, check, shown
 from modeltest.interface import TextDelta
 from modeltest.wire import Framing, ndjson_line, sse_event
@@ -34,14 +34,14 @@ BY_THE_STANDARD = (
 )
 
 
-@check("framing/chunks", "test_chunking_does_not_matter", fix=BY_THE_STANDARD)
-def chunking_does_not_matter(trial: Trial) -> None:
+@check("framing/chunks", fix=BY_THE_STANDARD)
+def chunking_does_not_matter(context: CheckContext) -> None:
     """How the body is cut into writes does not matter.
 
     Networks cut where they like: inside a character, between CR and LF. A reader that decodes
     or splits each read on its own tears what lies across.
     """
-    for plain in plain_answers(trial, short=True):
+    for plain in plain_answers(context, short=True):
         data = b"".join(plain.chunks)
         ways: dict[str, tuple[int, ...]] = {
             f"{size} byte{'s' * (size > 1)} a write": tuple(range(size, len(data), size))
@@ -53,186 +53,183 @@ def chunking_does_not_matter(trial: Trial) -> None:
             plain.compare(name, (Send(data, cuts),))
 
 
-@check("framing/line-ends", "test_line_endings_do_not_matter", fix=BY_THE_STANDARD)
-def line_endings_do_not_matter(trial: Trial) -> None:
+@check("framing/line-ends", fix=BY_THE_STANDARD)
+def line_endings_do_not_matter(context: CheckContext) -> None:
     """Lines may end in LF, CR LF or CR, each event delivered before the next is sent.
 
     Servers and proxies differ. A reader that waits for the byte after a CR holds each event
     back; one that does not swallow the LF sees a blank line that is none.
     """
-    _try_respelled(trial, "line-ends")
-    for plain in plain_answers(trial):
+    _try_respelled(context, "line-ends")
+    for plain in plain_answers(context):
         _try_torn(plain)
-    paced = Plain(trial, event_groups(trial))
+    paced = Plain(context, event_groups(context))
     for respelling in paced.respellings("line-ends"):
         paced.compare_paced(respelling)
 
 
-@check("framing/comments", "test_comments_are_ignored", fix=BY_THE_STANDARD)
-def comments_are_ignored(trial: Trial) -> None:
+@check("framing/comments", fix=BY_THE_STANDARD)
+def comments_are_ignored(context: CheckContext) -> None:
     """Comments between and inside events are ignored.
 
     Providers keep the connection alive with them, by the hundred before the first event.
     """
-    _try_respelled(trial, "comments")
+    _try_respelled(context, "comments")
 
 
-@check("framing/space", "test_space_after_colon_is_optional", fix=BY_THE_STANDARD)
-def space_after_colon_is_optional(trial: Trial) -> None:
+@check("framing/space", fix=BY_THE_STANDARD)
+def space_after_colon_is_optional(context: CheckContext) -> None:
     """The space after the colon may be missing, or be two.
 
     `line.startswith("data: ")` drops every event of a server that sends `data:{`.
     """
-    _try_respelled(trial, "space")
+    _try_respelled(context, "space")
 
 
-@check("framing/fields", "test_unknown_fields_are_ignored", fix=BY_THE_STANDARD)
-def unknown_fields_are_ignored(trial: Trial) -> None:
+@check("framing/fields", fix=BY_THE_STANDARD)
+def unknown_fields_are_ignored(context: CheckContext) -> None:
     """Fields of no meaning to the answer are ignored, in any order.
 
     id, retry and event come and go with gateways.
     """
-    _try_respelled(trial, "fields")
+    _try_respelled(context, "fields")
 
 
-@check("framing/blank-lines", "test_extra_blank_lines_are_ignored", fix=BY_THE_STANDARD)
-def extra_blank_lines_are_ignored(trial: Trial) -> None:
+@check("framing/blank-lines", fix=BY_THE_STANDARD)
+def extra_blank_lines_are_ignored(context: CheckContext) -> None:
     """More blank lines than needed change nothing.
 
     An empty event is no event, and no error.
     """
-    _try_respelled(trial, "blank-lines")
+    _try_respelled(context, "blank-lines")
 
 
-@check("framing/split-data", "test_data_over_several_lines_is_joined", fix=BY_THE_STANDARD)
-def data_over_several_lines_is_joined(trial: Trial) -> None:
+@check("framing/split-data", fix=BY_THE_STANDARD)
+def data_over_several_lines_is_joined(context: CheckContext) -> None:
     """Data over several lines is one payload.
 
     Servers that print their JSON indented send a data line for each line of it.
     """
-    _try_respelled(trial, "split-data")
-    for plain in plain_answers(trial):
+    _try_respelled(context, "split-data")
+    for plain in plain_answers(context):
         _try_torn(plain, *plain.respellings("split-data"))
 
 
-@check("framing/unicode", "test_unicode_line_separators_are_text", fix=BY_THE_STANDARD)
-def unicode_line_separators_are_text(trial: Trial) -> None:
+@check("framing/unicode", fix=BY_THE_STANDARD)
+def unicode_line_separators_are_text(context: CheckContext) -> None:
     """U+0085, U+2028 and U+2029 inside a text are text.
 
     `str.splitlines`, and so iter_lines(decode_unicode=True), splits there, and tears the JSON.
     """
     for separator in ("\u0085", "\u2028", "\u2029"):
         name = f"U+{ord(separator):04X}"
-        _try_changed_text(trial, name, f"a{separator}b")
+        _try_changed_text(context, name, f"a{separator}b")
 
 
 @check(
     "framing/charset",
-    "test_body_is_utf8_whatever_the_header_says",
     fix="decode as UTF-8, whatever the Content-Type says or leaves out",
 )
-def body_is_utf8_whatever_the_header_says(trial: Trial) -> None:
+def body_is_utf8_whatever_the_header_says(context: CheckContext) -> None:
     """The body is UTF-8, whatever charset the header names or leaves out.
 
     requests takes ISO-8859-1 for text without a charset, and makes mojibake of every accent.
     """
-    for plain in plain_answers(trial):
+    for plain in plain_answers(context):
         media_type = plain.content_type.partition(";")[0]
         for header in (media_type, f"{media_type}; charset=iso-8859-1"):
             plain.compare(header, events(plain.chunks), content_type=header)
-            if trial.subject.wire is None:
+            if context.target.wire is None:
                 with suppress(Skip):  # an event whose text cannot be found is compared as it is
-                    _try_changed_text(trial, f"{header}, an accent", "Grüße", header)
+                    _try_changed_text(context, f"{header}, an accent", "Grüße", header)
 
 
 @check(
     "framing/large",
-    "test_large_events_arrive_whole",
     fix="let a line be as long as the answer; a limit, if any, is an error and lies above 10 MB",
 )
-def large_events_arrive_whole(trial: Trial) -> None:
+def large_events_arrive_whole(context: CheckContext) -> None:
     """Events of 70 kB, 200 kB and 1.2 MB arrive whole.
 
     Line limits of 64 kB are common in readers, and cut in silence.
     """
     for size in (70_000, 200_000, 1_200_000):
-        _try_changed_text(trial, f"{size // 1000} kB", "long text " * (size // 10))
+        _try_changed_text(context, f"{size // 1000} kB", "long text " * (size // 10))
 
 
 @check(
     "framing/malformed",
-    "test_malformed_event_is_an_error",
     fix="raise StreamProtocolError where an event cannot be read; `except ValueError: continue` "
     "loses a piece of the answer",
 )
-def malformed_event_is_an_error(trial: Trial) -> None:
+def malformed_event_is_an_error(context: CheckContext) -> None:
     """An event that cannot be read is an error, never skipped in silence.
 
     A skipped event is a hole in the answer that nobody sees.
     """
-    if trial.subject.wire is not None:
-        for body in bodies_or_skip(trial.subject.wire.malformed_bodies):
-            with trial.case(body.name, answer(trial, body)) as case:
-                expect_refusal(case, case.read(), f"an answer with {body.name}", wire_shown(body))
+    if context.target.wire is not None:
+        for body in bodies_or_skip(context.target.wire.malformed_bodies):
+            with context.case(body.name, answer(context, body)) as scenario:
+                expect_refusal(
+                    scenario, scenario.read(), f"an answer with {body.name}", wire_shown(body)
+                )
         return
-    first, second, third = (trial.event(index) for index in range(3))
+    first, second, third = (context.event(index) for index in range(3))
     cases = {
         "between two good events": (first, with_broken_json(second), third),
         "last": (first, second, with_broken_json(third)),
     }
     for name, chunks in cases.items():
-        with trial.case(name, Response((*events(chunks), End()))) as case:
-            log = case.read()
+        with context.case(name, Response((*events(chunks), End()))) as scenario:
+            log = scenario.read()
             wire = Evidence("wire", cut(b"".join(chunks)))
-            expect_refusal(case, log, f"an answer with a malformed event {name}", wire)
+            expect_refusal(scenario, log, f"an answer with a malformed event {name}", wire)
 
 
 @check(
     "framing/unknown-event",
-    "test_unknown_events_are_ignored",
     needs=(Need.WIRE,),
     fix="skip event types, blocks, delta kinds and fields that are not known",
 )
-def unknown_events_are_ignored(trial: Trial) -> None:
+def unknown_events_are_ignored(context: CheckContext) -> None:
     """Events, blocks, deltas and fields that the format does not define are skipped.
 
     Providers add them without notice. They are no text, and no error.
     """
-    for body in bodies_or_skip(trial.subject.wire.unknown_bodies):
-        with trial.case(body.name, answer(trial, body)) as case:
-            expect_meaning(case, body, case.read())
+    for body in bodies_or_skip(context.target.wire.unknown_bodies):
+        with context.case(body.name, answer(context, body)) as scenario:
+            expect_meaning(scenario, body, scenario.read())
 
 
 @check(
     "framing/any-bytes",
-    "test_any_bytes_are_an_event_or_an_error",
     fix="let every error of decoding, parsing and looking up come out as StreamProtocolError; "
     "test the type of what JSON gives before using it",
 )
-def any_bytes_are_an_event_or_an_error(trial: Trial) -> None:
+def any_bytes_are_an_event_or_an_error(context: CheckContext) -> None:
     """Any bytes at all are events or a declared error, and come to an end.
 
     A body that is no answer (an HTML page, a proxy's message, half a frame) must not raise
     KeyError or UnicodeDecodeError into the agent loop, which catches neither.
     """
-    plain = plain_answers(trial)
+    plain = plain_answers(context)
     chunks = [chunk for one in plain for chunk in one.chunks]
     with (
-        trial.case("") as case,
-        body_reader(case, plain[0].content_type) as read,
+        context.case("") as scenario,
+        body_reader(scenario, plain[0].content_type) as read,
     ):
 
         def expect_declared(body: bytes) -> None:
             log = read(body)
             shown_body = (Evidence("body", cut(body, 1000)),)
-            if log.error is not None and not isinstance(log.error, refusals(case)):
+            if log.error is not None and not isinstance(log.error, refusals(scenario)):
                 raise Failure(
                     f"some bytes raised {shown(log.error)}; expected events, or an error of the "
                     "adapter's model_error.",
                     shown_body,
                 )
             try:
-                case.expect_events_only()
+                scenario.expect_events_only()
             except Failure as failure:
                 raise failure.with_evidence(shown_body) from None
 
@@ -243,15 +240,15 @@ def any_bytes_are_an_event_or_an_error(trial: Trial) -> None:
                 expect_declared(body)
 
 
-@check("framing/bom", "test_bom_is_ignored", Level.SHOULD, fix=BY_THE_STANDARD)
-def bom_is_ignored(trial: Trial) -> None:
+@check("framing/bom", Level.SHOULD, fix=BY_THE_STANDARD)
+def bom_is_ignored(context: CheckContext) -> None:
     """One byte order mark at the start is ignored, also when its bytes come apart.
 
     No provider is known to send one; some proxies' recordings have it.
     """
     # event(0) may only name the role: that it is lost would not show, the text of event(1) does.
-    beginning_with_text = Plain(trial, [trial.event(1), trial.event(2)])
-    for plain in (*plain_answers(trial), beginning_with_text):
+    beginning_with_text = Plain(context, [context.event(1), context.event(2)])
+    for plain in (*plain_answers(context), beginning_with_text):
         for respelling in plain.respellings("bom"):
             first, *rest = respelling.chunks(plain.chunks)
             for name, cuts in {"whole": (), "in pieces": (1, 2)}.items():
@@ -260,32 +257,31 @@ def bom_is_ignored(trial: Trial) -> None:
 
 @check(
     "framing/invalid-utf8",
-    "test_invalid_utf8_does_not_crash",
     Level.SHOULD,
     fix='decode with errors="replace", or raise a ModelError from the UnicodeDecodeError',
 )
-def invalid_utf8_does_not_crash(trial: Trial) -> None:
+def invalid_utf8_does_not_crash(context: CheckContext) -> None:
     """A byte that is no UTF-8 becomes U+FFFD, or a declared error.
 
     A UnicodeDecodeError from inside a reader is neither.
     """
-    plain = plain_answers(trial)[0]
+    plain = plain_answers(context)[0]
     if plain.framing is Framing.EVENT_STREAM:
         raise Skip("a frame's checksum covers its bytes")
     spoiled = (with_bad_byte(plain.chunks[0]), *plain.chunks[1:])
-    with trial.case("", plain.response(events(spoiled))) as case:
-        log = case.read()
+    with context.case("", plain.response(events(spoiled))) as scenario:
+        log = scenario.read()
         if log.error is not None:
-            expect_refusal(case, log, "a body with an invalid byte")
+            expect_refusal(scenario, log, "a body with an invalid byte")
 
 
-@check("framing/empty-data", "test_empty_data_is_ignored", Level.SHOULD, fix=BY_THE_STANDARD)
-def empty_data_is_ignored(trial: Trial) -> None:
+@check("framing/empty-data", Level.SHOULD, fix=BY_THE_STANDARD)
+def empty_data_is_ignored(context: CheckContext) -> None:
     """An event with empty data is ignored.
 
     `data:` and a blank line comes from keep-alives. It is no JSON, and no reason to fail.
     """
-    for plain in plain_answers(trial):
+    for plain in plain_answers(context):
         if plain.framing is not Framing.SSE:
             raise Skip(f"{plain.framing} has no data lines")
         steps = tuple(
@@ -306,31 +302,33 @@ def _try_torn(plain: Plain, *before: Respelling) -> None:
     plain.compare(f"{name}, each CR LF in two writes", (Send(data, cuts),))
 
 
-def _try_respelled(trial: Trial, group: str) -> None:
-    for plain in plain_answers(trial):
+def _try_respelled(context: CheckContext, group: str) -> None:
+    for plain in plain_answers(context):
         for respelling in plain.respellings(group):
             plain.compare(respelling.name, events(respelling.chunks(plain.chunks)))
 
 
-def _try_changed_text(trial: Trial, name: str, text: str, content_type: str | None = None) -> None:
+def _try_changed_text(
+    context: CheckContext, name: str, text: str, content_type: str | None = None
+) -> None:
     """Expect the text of an event that was given another one."""
-    wire = trial.subject.wire
+    wire = context.target.wire
     if wire is not None:
         chunks = bodies_or_skip(lambda: [wire.spell(TextDelta(text))])[0].chunks
     else:
-        chunks = (_with_text(trial, text), trial.event(1))
-    with trial.case(name, Plain(trial, ()).response(events(chunks), content_type)) as case:
-        log = case.read()
+        chunks = (_with_text(context, text), context.event(1))
+    with context.case(name, Plain(context, ()).response(events(chunks), content_type)) as scenario:
+        log = scenario.read()
         if text not in log.text:
             raise Failure(
                 f"expected the text {cut(text, 60)}, got {cut(log.text, 60)}: {ending(log)}."
             )
 
 
-def _with_text(trial: Trial, text: str) -> bytes:
+def _with_text(context: CheckContext, text: str) -> bytes:
     """Return event(0) with its text, as the adapter reads it, replaced in the JSON."""
-    event = trial.event(0)
-    old = json.dumps(Plain(trial, [event]).read().text, ensure_ascii=False).encode()
+    event = context.event(0)
+    old = json.dumps(Plain(context, [event]).read().text, ensure_ascii=False).encode()
     if event.count(old) != 1:
         raise Skip("the text of event(0) cannot be found in its JSON: give a wire")
     return event.replace(old, json.dumps(text, ensure_ascii=False).encode())

@@ -27,7 +27,7 @@ from modeltest.backend import (
 )
 from modeltest.clock import now, pause
 from modeltest.consumer import ConsumerError, Pending, Stream
-from modeltest.delivery import Case, Trial, ending
+from modeltest.delivery import CheckContext, Scenario, ending
 from modeltest.harness import Failure, Level, Need, Skip, check, count, shown
 from modeltest.interface import Finish
 
@@ -41,191 +41,187 @@ NOTHING_KEEPS_THE_STREAM = (
 )
 
 
-@check("release/break", "test_break_releases", fix=NOTHING_KEEPS_THE_STREAM)
-def break_releases(trial: Trial) -> None:
+@check("release/break", fix=NOTHING_KEEPS_THE_STREAM)
+def break_releases(context: CheckContext) -> None:
     """Breaking out of the event loop releases the response.
 
     An agent that has seen enough breaks out of its loop and keeps nothing. If the response
     lives on, in a reference cycle, a thread or a pool, the provider goes on generating, and
     billing, an answer that nobody reads.
     """
-    with trial.case("", flowing(trial)) as case:
-        stream = case.started()
+    with context.case("", flowing(context)) as scenario:
+        stream = scenario.started()
         token = stream.token  # the caller's, who may keep it for all of a conversation
         stream.drop()
         kept = "" if token is None else ", and kept the token"
-        case.expect_released(f"the consumer broke out of the loop{kept}")
+        scenario.expect_released(f"the consumer broke out of the loop{kept}")
         del token
 
 
 @check(
     "release/cancel",
-    "test_cancel_releases",
     fix="open the response where close() can reach it: in the stream object, not behind the "
     "first next() of a generator that may never be started",
 )
-def cancel_releases(trial: Trial) -> None:
+def cancel_releases(context: CheckContext) -> None:
     """Cancelling a stream of which nothing was read releases the response.
 
     The user presses stop before the first word. A generator that was never started runs no
     `finally`, so a request that went out at the call stays open behind it.
     """
-    with trial.case("", flowing(trial)) as case:
-        stream = case.open()
+    with context.case("", flowing(context)) as scenario:
+        stream = scenario.open()
         _cancel(stream)
         if stream.can_be_cancelled:
             # The loop goes on to its end: what had come with the headers may still be given.
             stream.drain()
             _expect_no_finish(stream)
-        case.expect_released("the consumer cancelled the stream")
+        scenario.expect_released("the consumer cancelled the stream")
 
 
-@check("release/close", "test_close_releases", fix=CLOSE_ON_EVERY_WAY_OUT)
-def close_releases(trial: Trial) -> None:
+@check("release/close", fix=CLOSE_ON_EVERY_WAY_OUT)
+def close_releases(context: CheckContext) -> None:
     """close() releases the response while the stream is still referenced.
 
     A stream object often outlives its loop, in a variable or an attribute. Then only close()
     can free the connection; it must not wait for the rest of the body either.
     """
     for name, response in {
-        "while events come": flowing(trial),
-        "in the server's silence": silent_after(trial, 2),  # where to read on is to wait
+        "while events come": flowing(context),
+        "in the server's silence": silent_after(context, 2),  # where to read on is to wait
     }.items():
-        with trial.case(name, response) as case:
-            stream = case.started()
-            case.let_threads_rest()  # a thread that reads ahead then waits for the server
+        with context.case(name, response) as scenario:
+            stream = scenario.started()
+            scenario.let_threads_rest()  # a thread that reads ahead then waits for the server
             _leave_and_close(stream)
-            case.expect_released("close()")
+            scenario.expect_released("close()")
 
 
-@check("release/with", "test_leaving_with_block_releases", fix=CLOSE_ON_EVERY_WAY_OUT)
-def leaving_with_block_releases(trial: Trial) -> None:
+@check("release/with", fix=CLOSE_ON_EVERY_WAY_OUT)
+def leaving_with_block_releases(context: CheckContext) -> None:
     """Leaving a with-block releases the response.
 
     `with closing(stream)` is the documented way to use a stream; the stream's own context
     manager, where it has one, must do the same.
     """
-    _try_with_blocks(trial, _leave_by_break, _leave_at_the_end)
+    _try_with_blocks(context, _leave_by_break, _leave_at_the_end)
 
 
-@check("release/unread", "test_unread_stream_releases", fix=CLOSE_ON_EVERY_WAY_OUT)
-def unread_stream_releases(trial: Trial) -> None:
+@check("release/unread", fix=CLOSE_ON_EVERY_WAY_OUT)
+def unread_stream_releases(context: CheckContext) -> None:
     """A stream that was never iterated releases the response when closed or dropped.
 
     Between getting a stream and reading it, anything may raise. The connection must not
     depend on a first next() that never comes.
     """
-    with trial.case("closed", flowing(trial)) as case:
-        stream = case.open()
+    with context.case("closed", flowing(context)) as scenario:
+        stream = scenario.open()
         _close(stream)
-        case.expect_released("close() of a stream that was never iterated")
-    with trial.case("dropped", flowing(trial)) as case:
-        case.open().drop()
+        scenario.expect_released("close() of a stream that was never iterated")
+    with context.case("dropped", flowing(context)) as scenario:
+        scenario.open().drop()
         gc.collect()
-        case.expect_released("a stream that was never iterated was dropped and collected")
+        scenario.expect_released("a stream that was never iterated was dropped and collected")
 
 
-@check("release/consumer-error", "test_consumer_error_releases", fix=CLOSE_ON_EVERY_WAY_OUT)
-def consumer_error_releases(trial: Trial) -> None:
+@check("release/consumer-error", fix=CLOSE_ON_EVERY_WAY_OUT)
+def consumer_error_releases(context: CheckContext) -> None:
     """An exception in the consumer's loop comes out unchanged and releases the response.
 
     The loop body fails now and then: a full disk, a bad tool. The author must see that
     error, not one of the adapter's, and the connection must not be the price.
     """
-    _try_with_blocks(trial, _leave_by_error)
+    _try_with_blocks(context, _leave_by_error)
 
 
 @check(
     "release/twice",
-    "test_close_is_idempotent",
     fix="let close() do nothing the second time, and end iteration of a closed stream with "
     "StopIteration",
 )
-def close_is_idempotent(trial: Trial) -> None:
+def close_is_idempotent(context: CheckContext) -> None:
     """Closing again, or iterating after close(), does nothing.
 
     with-blocks, `finally` clauses and frameworks each close once. A second close() that
     raises hides the first error; an iteration that reconnects bills a second answer.
     """
-    with trial.case("close twice", flowing(trial)) as case:
-        stream = case.started()
+    with context.case("close twice", flowing(context)) as scenario:
+        stream = scenario.started()
         stream.leave_loop()
-        _close_twice(case, stream)
-    with trial.case("close after the end", ended_cleanly(sent(trial, range(2)))) as case:
-        stream = case.open()
+        _close_twice(scenario, stream)
+    with context.case("close after the end", ended_cleanly(sent(context, range(2)))) as scenario:
+        stream = scenario.open()
         stream.drain()
-        _close_twice(case, stream)
-    with trial.case("close after an error", server_error()) as case:
-        stream = case.stream()
+        _close_twice(scenario, stream)
+    with context.case("close after an error", server_error()) as scenario:
+        stream = scenario.stream()
         if stream.open() is None:
             stream.drain()
-            _close_twice(case, stream)
-    with trial.case("iterate after close", flowing(trial)) as case:
-        stream = case.started()
+            _close_twice(scenario, stream)
+    with context.case("iterate after close", flowing(context)) as scenario:
+        stream = scenario.started()
         _leave_and_close(stream)
-        _expect_nothing_more(case, stream)
-    with trial.case("iterate after close, unread until then", flowing(trial)) as case:
-        stream = case.open()
+        _expect_nothing_more(scenario, stream)
+    with context.case("iterate after close, unread until then", flowing(context)) as scenario:
+        stream = scenario.open()
         _close(stream)
-        _expect_nothing_more(case, stream)
+        _expect_nothing_more(scenario, stream)
 
 
 @check(
     "release/blocked",
-    "test_cancel_while_blocked_releases",
     fix="wake the blocked read from the cancelling side: with requests and urllib3 "
     "`response.raw.shutdown()`, then close the response in the reader's finally",
 )
-def cancel_while_blocked_releases(trial: Trial) -> None:
+def cancel_while_blocked_releases(context: CheckContext) -> None:
     """Cancelling while the read waits brings the reader back and releases the response.
 
     Models think for minutes without a byte. Closing a requests response from another thread
     blocks and does not wake its reader; only shutting the socket down does.
     """
-    with trial.case("before the first event", silent_after(trial, 0)) as case:
-        _cancel_blocked(case, case.stream(), "")
-    with trial.case("mid-stream", silent_after(trial, 2)) as case:
-        _cancel_blocked(case, case.stream(), plain_text(trial, range(2)))
+    with context.case("before the first event", silent_after(context, 0)) as scenario:
+        _cancel_blocked(scenario, scenario.stream(), "")
+    with context.case("mid-stream", silent_after(context, 2)) as scenario:
+        _cancel_blocked(scenario, scenario.stream(), plain_text(context, range(2)))
     before_headers = Response(before=(Stall(),))
-    with trial.case("before the headers", before_headers, level=Level.SHOULD) as case:
-        stream = case.stream()
+    with context.case("before the headers", before_headers, level=Level.SHOULD) as scenario:
+        stream = scenario.stream()
         if not stream.can_be_cancelled:
             raise Skip("there is no stream to close before the headers, and no `cancel` token")
-        _cancel_unanswered(case, stream)
+        _cancel_unanswered(scenario, stream)
 
 
 @check(
     "release/finished",
-    "test_finished_turn_releases",
     needs=(Need.WIRE,),
     fix="once the turn is over, take what is left of the body for a moment (a tenth of a second: "
     "the last chunk is there, or does not come), then close it; keep one client for all streams "
     "of a model. Only a body that was read to its end leaves a connection to be used again",
 )
-def finished_turn_releases(trial: Trial) -> None:
+def finished_turn_releases(context: CheckContext) -> None:
     """A turn that ended releases its response, and its connection can be used again.
 
     Whoever stops at the end marker leaves the end of the body unread: the connection is neither
     free nor closed, and a pool of one makes the second turn wait for ever.
     """
-    text = trial.subject.wire.bodies()[0]
-    turns = [answer(trial, text)] * 3
-    with trial.case("turn after turn", *turns) as case:
+    text = context.target.wire.bodies()[0]
+    turns = [answer(context, text)] * 3
+    with context.case("turn after turn", *turns) as scenario:
         for _ in turns:
-            expect_one_finish(case.read())
-            case.expect_released("the turn had ended")
-    with trial.case("the connection is used again", *turns, level=Level.SHOULD) as case:
+            expect_one_finish(scenario.read())
+            scenario.expect_released("the turn had ended")
+    with context.case("the connection is used again", *turns, level=Level.SHOULD) as scenario:
         for _ in turns:
-            expect_one_finish(case.read())
-        if case.backend.connections > 1:
+            expect_one_finish(scenario.read())
+        if scenario.backend.connections > 1:
             raise Failure(
-                f"{count(len(turns), 'turn')} took {count(case.backend.connections, 'connection')}"
+                f"{count(len(turns), 'turn')} took {count(scenario.backend.connections, 'connection')}"
                 "; expected one, which saves a handshake a turn."
             )
 
 
-@check("release/failed", "test_failed_turn_releases", fix=CLOSE_ON_EVERY_WAY_OUT)
-def failed_turn_releases(trial: Trial) -> None:
+@check("release/failed", fix=CLOSE_ON_EVERY_WAY_OUT)
+def failed_turn_releases(context: CheckContext) -> None:
     """A turn that fails does not keep its connection in use.
 
     The error path is the one nobody tests. While the error is handled, its traceback keeps
@@ -234,54 +230,52 @@ def failed_turn_releases(trial: Trial) -> None:
     cases = {
         "HTTP 500 with a body": server_error(),
         "HTTP 500 with a long body": server_error(padding=200_000),
-        "a clean end too early": ended_cleanly(sent(trial, range(2))),
-        "the connection closed midway": without_last_chunk(sent(trial, range(2))),
-        "an HTTP/1.0 body cut": close_delimited(sent(trial, range(2))),
+        "a clean end too early": ended_cleanly(sent(context, range(2))),
+        "the connection closed midway": without_last_chunk(sent(context, range(2))),
+        "an HTTP/1.0 body cut": close_delimited(sent(context, range(2))),
     }
-    wire = trial.subject.wire
+    wire = context.target.wire
     if wire is not None:
         spoiled = (*bodies_or_none(wire.error_bodies)[-1:], *bodies_or_none(wire.malformed_bodies))
-        cases |= {body.name: answer(trial, body, Stall()) for body in spoiled}
+        cases |= {body.name: answer(context, body, Stall()) for body in spoiled}
     for name, response in cases.items():
-        with trial.case(name, response) as case:
+        with context.case(name, response) as scenario:
             # Held until the verdict, as by an `except` block.
-            log = case.read(hold_error=True)
-            case.expect_released(f"the turn failed ({ending(log)})")
+            log = scenario.read(hold_error=True)
+            scenario.expect_released(f"the turn failed ({ending(log)})")
 
 
 @check(
     "release/nothing-left",
-    "test_abandoned_streams_leave_nothing",
     fix="close the response on every way out of a stream; let each of its threads and tasks end "
     "when it is closed or dropped: a thread that waits on a queue needs a way out",
 )
-def abandoned_streams_leave_nothing(trial: Trial) -> None:
+def abandoned_streams_leave_nothing(context: CheckContext) -> None:
     """Abandoned streams leave no thread, task or socket behind.
 
     One leaked thread a stream is invisible in a test and fatal in a server after a day. The
     first round may start what an adapter keeps for good; the second must add nothing that
     grows with the number of streams.
     """
-    with trial.case("abandoned streams", bursting(trial)) as case:
-        _expect_no_growth(case, _abandon_by_every_style)
+    with context.case("abandoned streams", bursting(context)) as scenario:
+        _expect_no_growth(scenario, _abandon_by_every_style)
     rounds = {
-        "failed turns": without_last_chunk(sent(trial, range(2))),
+        "failed turns": without_last_chunk(sent(context, range(2))),
         "HTTP 500": server_error(),
     }
-    if trial.subject.wire is not None:
-        rounds["whole turns"] = answer(trial, trial.subject.wire.bodies()[0])
+    if context.target.wire is not None:
+        rounds["whole turns"] = answer(context, context.target.wire.bodies()[0])
     for name, response in rounds.items():
-        with trial.case(name, response) as case:
-            _expect_no_growth(case, _read_turns)
+        with context.case(name, response) as scenario:
+            _expect_no_growth(scenario, _read_turns)
 
 
 @check(
     "release/many",
-    "test_many_abandoned_streams_do_not_deadlock",
     fix="give each abandoned stream's connection back to the pool or close it, and never wait "
     "for a lock, a queue or the network in a finalizer",
 )
-def many_abandoned_streams_do_not_deadlock(trial: Trial) -> None:
+def many_abandoned_streams_do_not_deadlock(context: CheckContext) -> None:
     """Three hundred abandoned streams do not deadlock.
 
     A connection that leaks with each stream fills the client's pool, and the next request
@@ -289,41 +283,42 @@ def many_abandoned_streams_do_not_deadlock(trial: Trial) -> None:
     interrupted code holds. 300 is where published adapters stopped.
     """
     gc.enable()  # as in a real program; the run restores it
-    with trial.case("", bursting(trial)) as case:
-        until = now() + _PATIENCE * case.subject.deadline
+    with context.case("", bursting(context)) as scenario:
+        until = now() + _PATIENCE * scenario.target.deadline
         for number in range(300):
-            stream = case.started()
+            stream = scenario.started()
             stream.drop()
             if now() > until:
                 raise Failure(
                     f"only {number} of 300 streams were left within "
-                    f"{_PATIENCE * case.subject.deadline:.0f} s: leaving one waits for something."
+                    f"{_PATIENCE * scenario.target.deadline:.0f} s: leaving one waits for something."
                 )
-        case.expect_no_spill("the consumer abandoned its streams")
+        scenario.expect_no_spill("the consumer abandoned its streams")
 
 
 @check(
     "release/clean-next",
-    "test_next_turn_is_clean",
     fix="close a connection in mid-body instead of giving it back to the pool "
     "(urllib3's release_conn() does not close)",
 )
-def next_turn_is_clean(trial: Trial) -> None:
+def next_turn_is_clean(context: CheckContext) -> None:
     """The turn after an abandoned one gives only its own events.
 
     A connection that goes back to the pool in mid-body hands the rest of the old answer to
     the next request; a buffer that is used again hands on half an event.
     """
-    expected = plain_text(trial, range(8))
+    expected = plain_text(context, range(8))
     styles: dict[str, Callable[[Stream], object]] = {
         "after break": lambda stream: stream.drop(),
         "after close()": _leave_and_close,
     }
     for name, abandon in styles.items():
-        with trial.case(name, left_half(trial, first=1000), silent_after(trial, 8)) as case:
-            abandon(case.started())
-            case.expect_no_spill("the consumer abandoned the first turn")
-            expect_beginning(case.started(), expected)
+        with context.case(
+            name, left_half(context, first=1000), silent_after(context, 8)
+        ) as scenario:
+            abandon(scenario.started())
+            scenario.expect_no_spill("the consumer abandoned the first turn")
+            expect_beginning(scenario.started(), expected)
 
 
 # The consumer's ways out
@@ -353,18 +348,18 @@ def _left(error: BaseException | None, how: str) -> str:
     return how
 
 
-def _try_with_blocks(trial: Trial, *ways_out: Callable[..., str]) -> None:
+def _try_with_blocks(context: CheckContext, *ways_out: Callable[..., str]) -> None:
     for way_out in ways_out:
         name = way_out.__name__.strip("_").replace("_", " ")
-        with trial.case(f"closing(stream), {name}", flowing(trial)) as case:
-            stream = case.open()
+        with context.case(f"closing(stream), {name}", flowing(context)) as scenario:
+            stream = scenario.open()
             _expect_closable(stream)
-            case.expect_released(way_out(stream, own_manager=False))
-        with trial.case(f"the stream's own with, {name}", flowing(trial)) as case:
-            stream = case.open()
+            scenario.expect_released(way_out(stream, own_manager=False))
+        with context.case(f"the stream's own with, {name}", flowing(context)) as scenario:
+            stream = scenario.open()
             if not stream.is_manager:
                 raise Skip("the stream is no context manager itself")
-            case.expect_released(way_out(stream, own_manager=True))
+            scenario.expect_released(way_out(stream, own_manager=True))
 
 
 def _leave_and_close(stream: Stream) -> None:
@@ -401,51 +396,51 @@ def _expect_no_finish(stream: Stream) -> None:
         raise Failure("a cancelled stream gave a Finish.")
 
 
-def _close_twice(case: Case, stream: Stream) -> None:
+def _close_twice(scenario: Scenario, stream: Stream) -> None:
     _close(stream)
     _close(stream)
-    case.expect_no_spill("close()")
+    scenario.expect_no_spill("close()")
 
 
-def _expect_nothing_more(case: Case, stream: Stream) -> None:
+def _expect_nothing_more(scenario: Scenario, stream: Stream) -> None:
     """Iterate a closed stream: no exception, no event, no second request."""
-    requests, events = len(case.backend.exchanges), len(stream.log.events)
+    requests, events = len(scenario.backend.exchanges), len(stream.log.events)
     error = stream.take(1)
     if error is not None:
         raise Failure(f"iterating after close() raised {shown(error)}; expected no event.")
     if len(stream.log.events) > events:
         raise Failure(f"iterating after close() gave {stream.log.events[-1]!r}.")
-    more = len(case.backend.exchanges) - requests
+    more = len(scenario.backend.exchanges) - requests
     if more:
         raise Failure(f"iterating after close() sent {count(more, 'request')} more.")
-    case.expect_no_spill("close()")
+    scenario.expect_no_spill("close()")
 
 
-def _cancel_blocked(case: Case, stream: Stream, text: str) -> None:
+def _cancel_blocked(scenario: Scenario, stream: Stream, text: str) -> None:
     """Cancel from outside while the reader, who has `text`, waits in the server's silence."""
     opening = stream.start("open")
     if not stream.can_be_cancelled:
-        _expect_closable_from_elsewhere(case, stream, opening)
+        _expect_closable_from_elsewhere(scenario, stream, opening)
     reading = stream.start("drain")
-    if text and not stream.log.progress.wait(1, case.subject.deadline):
+    if text and not stream.log.progress.wait(1, scenario.target.deadline):
         raise Failure("the server sent events, and the consumer got none.")
-    _wait_until_it_waits(case, stream)
+    _wait_until_it_waits(scenario, stream)
     if stream.can_be_cancelled:
         _cancel(stream)
     else:
-        error = stream.close_from_elsewhere().wait(case.subject.deadline)
+        error = stream.close_from_elsewhere().wait(scenario.target.deadline)
         if error is not None:
             raise Failure(f"close() from another thread raised {shown(error)}.")
-    _expect_cancelled(stream, reading.wait(case.subject.deadline))
+    _expect_cancelled(stream, reading.wait(scenario.target.deadline))
     _expect_no_finish(stream)
     if not text.startswith(stream.log.text):
         raise Failure(f"a cancelled stream gave {stream.log.text!r}; {text!r} was sent.")
-    case.expect_released("the stream was cancelled while its reader waited")
+    scenario.expect_released("the stream was cancelled while its reader waited")
 
 
-def _expect_closable_from_elsewhere(case: Case, stream: Stream, opening: Pending) -> None:
+def _expect_closable_from_elsewhere(scenario: Scenario, stream: Stream, opening: Pending) -> None:
     if not opening.done:
-        _wait_until_it_waits(case, stream)
+        _wait_until_it_waits(scenario, stream)
     if not opening.done:
         raise Skip("stream() returns only once the first event is there, and takes no `cancel`")
     if stream.is_generator:
@@ -468,21 +463,21 @@ def _expect_cancelled(stream: Stream, error: BaseException | None) -> None:
         )
 
 
-def _cancel_unanswered(case: Case, stream: Stream) -> None:
+def _cancel_unanswered(scenario: Scenario, stream: Stream) -> None:
     """Cancel where the request goes out: at the call, or when the first event is asked for."""
     waiting = [stream.start("open"), stream.start("take", 1)]
-    case.wait_for_request()
-    _wait_until_it_waits(case, stream)
+    scenario.wait_for_request()
+    _wait_until_it_waits(scenario, stream)
     _cancel(stream)
-    errors = [pending.wait(case.subject.deadline) for pending in waiting]
+    errors = [pending.wait(scenario.target.deadline) for pending in waiting]
     _expect_cancelled(stream, next((error for error in errors if error is not None), None))
-    case.expect_released("the stream was cancelled before the server had answered")
+    scenario.expect_released("the stream was cancelled before the server had answered")
 
 
-def _wait_until_it_waits(case: Case, stream: Stream) -> None:
+def _wait_until_it_waits(scenario: Scenario, stream: Stream) -> None:
     """Wait until the reader is blocked: often enough that a busy machine let it get there."""
     for _ in range(8):
-        stream.settle(case.subject.deadline)
+        stream.settle(scenario.target.deadline)
 
 
 # Leaving many streams
@@ -494,50 +489,50 @@ _PATIENCE = 60
 """Deadlines within which 300 streams can be left on the busiest machine."""
 
 
-def _expect_no_growth(case: Case, leave_streams: Callable[[Case], None]) -> None:
-    leave_streams(case)
-    case.expect_released("the consumer left its streams")
-    kept = case.held()
-    leave_streams(case)
-    case.expect_released("the consumer left its streams")
-    grown = _growth(case, kept)
+def _expect_no_growth(scenario: Scenario, leave_streams: Callable[[Scenario], None]) -> None:
+    leave_streams(scenario)
+    scenario.expect_released("the consumer left its streams")
+    kept = scenario.held()
+    leave_streams(scenario)
+    scenario.expect_released("the consumer left its streams")
+    grown = _growth(scenario, kept)
     if grown:
         more = " and ".join(count(number, noun) for noun, number in grown.items())
         raise Failure(f"{more} more after {_ROUND} more streams in each style.")
 
 
-def _abandon_by_every_style(case: Case) -> None:
+def _abandon_by_every_style(scenario: Scenario) -> None:
     for _ in range(_ROUND):
-        case.started().drop()
-        stream = case.started()
+        scenario.started().drop()
+        stream = scenario.started()
         _leave_and_close(stream)
         stream.drop()
-        stream = case.open()
+        stream = scenario.open()
         stream.within(own_manager=False, count=1, leave_by="break")
         stream.drop()
-        stream = case.open()
+        stream = scenario.open()
         _close(stream)
         stream.drop()
-        stream = case.started()
+        stream = scenario.started()
         _cancel(stream)
         stream.take(1)
         stream.drop()
 
 
-def _read_turns(case: Case) -> None:
+def _read_turns(scenario: Scenario) -> None:
     for _ in range(_ROUND):
-        case.read()
+        scenario.read()
 
 
-def _growth(case: Case, before: dict[str, int]) -> dict[str, int]:
+def _growth(scenario: Scenario, before: dict[str, int]) -> dict[str, int]:
     """Return what there is more of than before, by about one a stream, and stays."""
 
     def grown() -> dict[str, int]:
         # A pool of threads or connections may still grow by a few.
-        more = {noun: number - before[noun] for noun, number in case.held().items()}
+        more = {noun: number - before[noun] for noun, number in scenario.held().items()}
         return {noun: number for noun, number in more.items() if number > _ROUND // 2}
 
-    until = now() + case.subject.deadline
+    until = now() + scenario.target.deadline
     while grown() and now() < until:
         pause(0.002)  # a thread's end signals nothing that could be waited for
     return grown()

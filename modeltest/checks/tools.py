@@ -31,7 +31,7 @@ from modeltest.corpus import (
     rule_of,
     shown_name,
 )
-from modeltest.delivery import Trial
+from modeltest.delivery import CheckContext
 from modeltest.harness import (
     Evidence,
     Failure,
@@ -71,120 +71,115 @@ _QUOTED = 20
 
 @check(
     "tools/config",
-    "test_bad_tool_config_is_refused",
     fix=LOOK_BEFORE_SENDING.format(_COMMON_RULE),
 )
-def bad_tool_config_is_refused(trial: Trial) -> None:
+def bad_tool_config_is_refused(context: CheckContext) -> None:
     """A bad or doubled tool name, or an impossible choice, is refused before anything is sent.
 
     The provider's 400 comes late, says little and differs from one to the next; some take a
     doubled name, and the agent loop cannot tell which of the two is called.
     """
-    names = bad_names(trial.subject, rule_of(trial.subject).refused)
-    fix = "" if trial.subject.wire is None else _fix_for(trial.subject.wire)
-    for name, request in {**names, **dict(bad_choices(trial.subject))}.items():
-        _try_refused(trial, name, request, fix=fix)
+    names = bad_names(context.target, rule_of(context.target).refused)
+    fix = "" if context.target.wire is None else _fix_for(context.target.wire)
+    for name, request in {**names, **dict(bad_choices(context.target))}.items():
+        _try_refused(context, name, request, fix=fix)
 
 
-@check("tools/accepted", "test_good_tool_config_is_sent", fix=SEND_AS_IT_IS)
-def good_tool_config_is_sent(trial: Trial) -> None:
+@check("tools/accepted", fix=SEND_AS_IT_IS)
+def good_tool_config_is_sent(context: CheckContext) -> None:
     """A good tool config is sent once: every name unchanged, and no choice without tools.
 
     A name that was changed on its way comes back in the call, and no tool has it. A choice
     without tools is a 400.
     """
-    for name, request in good_names(trial.subject).items():
-        _try_accepted(trial, name, request)
-    _expect_definitions(trial)
+    for name, request in good_names(context.target).items():
+        _try_accepted(context, name, request)
+    _expect_definitions(context)
     sent_before: list[Any] = []
-    for name, request in good_choices(trial.subject):
-        sent_before.append(_try_accepted(trial, name, request, unlike=sent_before))
+    for name, request in good_choices(context.target):
+        sent_before.append(_try_accepted(context, name, request, unlike=sent_before))
 
 
 @check(
     "tools/names",
-    "test_refused_tool_names",
     needs=(Need.REFUSED_TOOL_NAMES,),
     fix="look at the name before the request is made, and raise a ConfigError whose text has the "
     "name in it",
 )
-def refused_tool_names_are_refused(trial: Trial) -> None:
+def refused_tool_names(context: CheckContext) -> None:
     """A name that the adapter's own rule refuses is never sent, and the error quotes it.
 
     Tools come from plug-ins and servers by the dozen: whoever reads the error has to see which
     one it was.
     """
-    for name in trial.subject.refused_tool_names:
-        _try_refused(trial, named(name), request_for(name), quoted=name)
+    for name in context.target.refused_tool_names:
+        _try_refused(context, named(name), request_for(name), quoted=name)
 
 
 @check(
     "tools/names",
-    "test_accepted_tool_names",
     needs=(Need.ACCEPTED_TOOL_NAMES,),
     fix=SEND_AS_IT_IS,
 )
-def accepted_tool_names_are_sent(trial: Trial) -> None:
+def accepted_tool_names(context: CheckContext) -> None:
     """A name that the adapter's own rule accepts is sent once and unchanged.
 
     A rule that is stricter than it says keeps tools out that worked before.
     """
-    for name in trial.subject.accepted_tool_names:
-        _try_accepted(trial, named(name), request_for(name))
+    for name in context.target.accepted_tool_names:
+        _try_accepted(context, named(name), request_for(name))
 
 
 @check(
     "tools/traps",
-    "test_tool_name_traps",
     fix="match with re.fullmatch and a class of characters that is spelled out, [a-zA-Z0-9_-]: "
     "`$` lets a line feed pass at the end; \\w, \\d, str.isalnum() and re.IGNORECASE let the "
     "letters and digits of other scripts pass",
 )
-def tool_name_traps(trial: Trial) -> None:
+def tool_name_traps(context: CheckContext) -> None:
     """A name that only looks right to a careless pattern is refused before anything is sent.
 
     Python's "$" and its word characters let through what no provider takes: the check is there,
     passes its own tests, and the request fails all the same.
     """
-    traps = rule_of(trial.subject).traps
+    traps = rule_of(context.target).traps
     if not traps:
-        raise _no_rule(trial)
-    for name, request in bad_names(trial.subject, traps).items():
-        _try_refused(trial, name, request)
+        raise _no_rule(context)
+    for name, request in bad_names(context.target, traps).items():
+        _try_refused(context, name, request)
 
 
 @check(
     "tools/history",
-    "test_names_in_history_are_legal",
     Level.SHOULD,
     fix="look at the names of earlier calls too: raise ConfigError, or replace what is illegal in "
     "each, the same name always by the same, in the call and in its result",
 )
-def names_in_history_are_legal(trial: Trial) -> None:
+def names_in_history_are_legal(context: CheckContext) -> None:
     """A replayed call with an illegal name is refused, or rewritten, always in the same way.
 
     Models make names up, such as `$READFILE`. Once one is in the history, the provider refuses
     every further request of the conversation.
     """
-    rule = rule_of(trial.subject)
+    rule = rule_of(context.target)
     if any(map(rule.accepts, MADE_UP)):
-        raise _no_rule(trial)
+        raise _no_rule(context)
     for name, request in histories(rule):
-        with trial.case(name, _answer(trial)) as case:
-            sending = send(trial, case, request)
+        with context.case(name, _answer(context)) as scenario:
+            sending = send(context, scenario, request)
             if not sending.bodies:
-                _expect_config_error(trial, sending)
+                _expect_config_error(context, sending)
             for data in sending.bodies:
-                _expect_legal_calls(trial, sending, data)
+                _expect_legal_calls(context, sending, data)
 
 
-def _no_rule(trial: Trial) -> Skip:
-    return Skip(f"{trial.subject.wire.name} has no rule for the characters of a tool's name")
+def _no_rule(context: CheckContext) -> Skip:
+    return Skip(f"{context.target.wire.name} has no rule for the characters of a tool's name")
 
 
-def _answer(trial: Trial) -> Response:
+def _answer(context: CheckContext) -> Response:
     """Return an answer that gives no adapter a reason to ask again."""
-    return ordinary_answer(trial, "Sunny.")
+    return ordinary_answer(context, "Sunny.")
 
 
 # Refused
@@ -199,12 +194,12 @@ def _fix_for(wire: WireFormat) -> str:
 
 
 def _try_refused(
-    trial: Trial, name: str, request: Request, quoted: str = "", fix: str = ""
+    context: CheckContext, name: str, request: Request, quoted: str = "", fix: str = ""
 ) -> None:
     """Expect an error of the configuration and no request, and what is `quoted` in its text."""
-    with trial.case(name, _answer(trial)) as case:
-        sending = send(trial, case, request)
-        error = _expect_config_error(trial, sending, fix)
+    with context.case(name, _answer(context)) as scenario:
+        sending = send(context, scenario, request)
+        error = _expect_config_error(context, sending, fix)
         if not _quotes(error, quoted):
             raise Failure(
                 f"refused, but the error does not quote the name: {shown(error)}; expected "
@@ -213,9 +208,9 @@ def _try_refused(
             )
 
 
-def _expect_config_error(trial: Trial, sending: Sending, fix: str = "") -> BaseException:
-    error, wanted = sending.log.error, names_of(trial.subject.config_error)
-    known = isinstance(error, trial.subject.config_error)
+def _expect_config_error(context: CheckContext, sending: Sending, fix: str = "") -> BaseException:
+    error, wanted = sending.log.error, names_of(context.target.config_error)
+    known = isinstance(error, context.target.config_error)
     if error is not None and known and not sending.number:
         return error
     raised = "raised nothing" if error is None else f"raised {shown(error)}"
@@ -249,11 +244,13 @@ def _quotes(error: BaseException, name: str) -> bool:
 # Accepted
 
 
-def _try_accepted(trial: Trial, name: str, request: Request, unlike: Sequence[Any] = ()) -> Any:
+def _try_accepted(
+    context: CheckContext, name: str, request: Request, unlike: Sequence[Any] = ()
+) -> Any:
     """Expect exactly one request, which says of the tools and the choice what was asked.
 
     Args:
-        trial: the trial.
+        context: the context.
         name: the case's.
         request: what is streamed.
         unlike: bodies that were sent for other choices; one that has to be made differs.
@@ -262,10 +259,10 @@ def _try_accepted(trial: Trial, name: str, request: Request, unlike: Sequence[An
         Its body, parsed; None if it is no JSON, or no such request came.
     """
     body = None
-    with trial.case(name, _answer(trial)) as case:
-        sending = send(trial, case, request)
+    with context.case(name, _answer(context)) as scenario:
+        sending = send(context, scenario, request)
         exchange = sending.expect_one()
-        wire, data = trial.subject.wire, content(exchange)
+        wire, data = context.target.wire, content(exchange)
         body = parsed(data)
         if wire is not None and wire.tool_name_paths:
             _expect_tools(sending, wire.sent_tool_names(body))
@@ -301,13 +298,13 @@ def _is_told(what: str, body: Any) -> bool:
     return body is not None and any(map(word.search, texts_in(body)))
 
 
-def _expect_definitions(trial: Trial) -> None:
+def _expect_definitions(context: CheckContext) -> None:
     """Expect what the model has to know of a tool: what it does, and its parameters."""
     request = request_for(WEATHER)
     (tool,) = request.tools
     name = "a tool's description and parameters"
-    with trial.case(name, _answer(trial), level=Level.SHOULD) as case:
-        sending = send(trial, case, request)
+    with context.case(name, _answer(context), level=Level.SHOULD) as scenario:
+        sending = send(context, scenario, request)
         body = parsed(content(sending.expect_one()))
         if body is None:
             return  # no JSON: what it says in another notation cannot be told
@@ -402,8 +399,8 @@ def _list(names: Iterable[str]) -> str:
 # Replayed
 
 
-def _expect_legal_calls(trial: Trial, sending: Sending, data: bytes) -> None:
-    body, wire, rule = parsed(data), trial.subject.wire, rule_of(trial.subject)
+def _expect_legal_calls(context: CheckContext, sending: Sending, data: bytes) -> None:
+    body, wire, rule = parsed(data), context.target.wire, rule_of(context.target)
     known = wire is not None and bool(wire.call_name_paths)
     got = tuple(map(str, wire.sent_call_names(body))) if known else ()
     calls = [call for message in sending.request.messages for call in message.tool_uses]
@@ -414,7 +411,7 @@ def _expect_legal_calls(trial: Trial, sending: Sending, data: bytes) -> None:
     if illegal:
         raise Failure(
             f"sent as names of earlier calls, though they are illegal: {_list(illegal)}; expected "
-            f"a refusal ({names_of(trial.subject.config_error)}), or legal names.",
+            f"a refusal ({names_of(context.target.config_error)}), or legal names.",
             sending.evidence,
         )
     # Every call that is sent has its id, and so has every result.

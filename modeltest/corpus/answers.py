@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
-from modeltest.wire import CannotSpell, ErrorResponse, WireFormat
+from modeltest.wire import ErrorResponse, Unsupported, WireFormat
 
 _PAGE = (
     "<!doctype html>\n<html><head><title>{title}</title></head>\n"
@@ -16,7 +16,7 @@ _PAGE = (
 def error_answer(wire: WireFormat | None, status: int) -> ErrorResponse:
     """Return the provider's error with this HTTP status; a common one where no wire says it."""
     if wire is not None:
-        with suppress(CannotSpell):
+        with suppress(Unsupported):
             return wire.error_response(status)
     words = f"The request was refused with status {status}."
     body = json.dumps({"error": {"message": words, "type": "modeltest_error"}}).encode()
@@ -32,6 +32,6 @@ def html_page(status: int, title: str, padding: int = 0) -> ErrorResponse:
 def json_answer(wire: WireFormat | None) -> bytes:
     """Return a whole answer, as to a request for no stream."""
     if wire is not None:
-        with suppress(CannotSpell):
+        with suppress(Unsupported):
             return wire.json_answer()
     return b'{"answer": "Hello", "finish_reason": "stop"}'

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from modeltest.backend import Backend, Response
 from modeltest.consumer import Hang, without_tracebacks
 from modeltest.delivery.leaks import Spills
-from modeltest.delivery.scenario import Case
-from modeltest.harness import Check, Failure, Level, Skip, Subject, hung
+from modeltest.delivery.scenario import Scenario
+from modeltest.harness import Check, Failure, Level, Skip, Target, hung
 from modeltest.transports import EgressGuard, Ledger
 from modeltest.wire import Framing
 
@@ -26,12 +26,12 @@ class Broken:
     failure: Failure
 
 
-class Trial:
+class CheckContext:
     """What a check function is given.
 
     Attributes:
         check: the check.
-        subject: the adapter under test.
+        target: the adapter under test.
         egress: refuses and records connections to anything but the backends.
         spills: what the adapter leaked into the interpreter so far.
         broken: the cases that failed.
@@ -39,9 +39,9 @@ class Trial:
         unjudged: why cases could not be judged, with their names.
     """
 
-    def __init__(self, check: Check, subject: Subject, egress: EgressGuard, spills: Spills) -> None:
+    def __init__(self, check: Check, target: Target, egress: EgressGuard, spills: Spills) -> None:
         self.check = check
-        self.subject = subject
+        self.target = target
         self.egress = egress
         self.spills = spills
         self.broken: list[Broken] = []
@@ -50,25 +50,27 @@ class Trial:
 
     def event(self, index: int) -> bytes:
         """Return the bytes of the author's i-th event."""
-        return self.subject.event(index)
+        return self.target.event(index)
 
     @property
     def framing(self) -> Framing:
         """How the author's events are told apart."""
-        return Framing.SSE if self.subject.wire is None else self.subject.wire.framing
+        return Framing.SSE if self.target.wire is None else self.target.wire.framing
 
     @property
     def keep_alive(self) -> bytes:
         """Bytes between events that mean nothing.
 
         Raises:
-            CannotSpell: the framing has none.
+            Unsupported: the framing has none.
         """
-        wire = self.subject.wire
+        wire = self.target.wire
         return b": keep-alive\n\n" if wire is None else wire.keep_alive
 
     @contextmanager
-    def case(self, name: str, *responses: Response, level: Level | None = None) -> Iterator[Case]:
+    def case(
+        self, name: str, *responses: Response, level: Level | None = None
+    ) -> Iterator[Scenario]:
         """Try one case: a fresh backend, client, ledger and model.
 
         A `Failure` in the block is kept, with what the server and the client saw, and the
@@ -87,9 +89,9 @@ class Trial:
         """
         self.tried += 1
         try:
-            with self.apart(*responses) as case:
-                case.set_up()
-                yield case
+            with self.apart(*responses) as scenario:
+                scenario.set_up()
+                yield scenario
         except Skip as skip:
             self.tried -= 1
             self.leave_unjudged(str(skip), name)
@@ -113,7 +115,7 @@ class Trial:
         self.unjudged.setdefault(reason, []).extend([name] if name else [])
 
     @contextmanager
-    def apart(self, *responses: Response) -> Iterator[Case]:
+    def apart(self, *responses: Response) -> Iterator[Scenario]:
         """Prepare a case that is not judged and not set up yet; its exceptions pass through.
 
         Responses that leave their media type at server-sent events have the wire's.
@@ -128,20 +130,20 @@ class Trial:
             with ExitStack() as cleanup:
                 cleanup.enter_context(backend)
                 self.egress.allow(*backend.address)
-                case = Case(self.subject, backend, Ledger(), self.spills, cleanup)
+                scenario = Scenario(self.target, backend, Ledger(), self.spills, cleanup)
                 try:
-                    with _no_faulty_events(case):
-                        yield case
-                        case.drop_model()
+                    with _no_faulty_events(scenario):
+                        yield scenario
+                        scenario.drop_model()
                 except (Failure, Hang) as error:
                     failure = hung(error) if isinstance(error, Hang) else error
-                    raise failure.with_evidence(case.evidence()) from None
+                    raise failure.with_evidence(scenario.evidence()) from None
         finally:
             backend.raise_faults()
 
     def typed(self, response: Response) -> Response:
         """Return `response` with the wire's media type, if it was left at server-sent events."""
-        wire = self.subject.wire
+        wire = self.target.wire
         if wire is None or response.content_type != _EVENT_STREAM:
             return response
         if wire.content_type.partition(";")[0] == _EVENT_STREAM:
@@ -150,7 +152,7 @@ class Trial:
 
 
 @contextmanager
-def _no_faulty_events(case: Case) -> Iterator[None]:
+def _no_faulty_events(scenario: Scenario) -> Iterator[None]:
     """Expect, whatever else happens in the block, that the adapter gave nothing but events.
 
     Raises:
@@ -162,6 +164,6 @@ def _no_faulty_events(case: Case) -> Iterator[None]:
         raise
     except BaseException as error:
         # A check cannot judge such a stream, and may stumble over it.
-        case.expect_events_only(hung=isinstance(error, Hang))
+        scenario.expect_events_only(hung=isinstance(error, Hang))
         raise
-    case.expect_events_only()
+    scenario.expect_events_only()

@@ -15,7 +15,7 @@ import responses
 from responses.registries import FirstMatchRegistry
 
 from modeltest.backend import shown_request
-from modeltest.delivery.scenario import Case
+from modeltest.delivery.scenario import Scenario
 
 _patched = threading.Lock()
 
@@ -52,7 +52,7 @@ class Caught:
 
 
 @contextmanager
-def caught_elsewhere(case: Case) -> Iterator[list[Caught]]:
+def caught_elsewhere(scenario: Scenario) -> Iterator[list[Caught]]:
     """Yield a list of the requests through the requests library to any other machine, as they come.
 
     The adapter sees a failure of the network. What goes to this machine passes, and
@@ -62,7 +62,7 @@ def caught_elsewhere(case: Case) -> Iterator[list[Caught]]:
 
     class Elsewhere(FirstMatchRegistry):
         def find(self, request: Any) -> tuple[responses.BaseResponse, list[str]]:
-            if _is_local(request.url) or threading.current_thread() in case.bystanders:
+            if _is_local(request.url) or threading.current_thread() in scenario.bystanders:
                 return responses.PassthroughResponse(request.method, request.url), []
             caught.append(Caught(request.method, request.url, _bytes(request.body)))
             host = urlsplit(request.url).hostname

@@ -11,7 +11,7 @@ import responses
 from modeltest.backend import Response, Send
 from modeltest.consumer import Log
 from modeltest.delivery.elsewhere import in_place
-from modeltest.delivery.scenario import Case
+from modeltest.delivery.scenario import Scenario
 from modeltest.transports import RequestsTransport
 
 ReadBody = Callable[[bytes], Log]
@@ -19,25 +19,25 @@ ReadBody = Callable[[bytes], Log]
 
 
 @contextmanager
-def body_reader(case: Case, content_type: str) -> Iterator[ReadBody]:
+def body_reader(scenario: Scenario, content_type: str) -> Iterator[ReadBody]:
     """Yield a function that lets the adapter read a body.
 
     A requests adapter reads it in process, through `responses`, without a socket; any other,
     and one that does not use the session it was given, from the backend.
     """
-    if isinstance(case.subject.transport, RequestsTransport):
-        with _in_process(case, content_type) as read:
-            before = len(case.backend.exchanges)
+    if isinstance(scenario.target.transport, RequestsTransport):
+        with _in_process(scenario, content_type) as read:
+            before = len(scenario.backend.exchanges)
             read(b"")
-            if len(case.backend.exchanges) == before:
+            if len(scenario.backend.exchanges) == before:
                 yield read
                 return
-    yield _over_the_backend(case, content_type)
+    yield _over_the_backend(scenario, content_type)
 
 
 @contextmanager
-def _in_process(case: Case, content_type: str) -> Iterator[ReadBody]:
-    url = re.compile(re.escape(case.backend.url))
+def _in_process(scenario: Scenario, content_type: str) -> Iterator[ReadBody]:
+    url = re.compile(re.escape(scenario.backend.url))
     body = b""
 
     def answer(request: object) -> tuple[int, dict[str, str], bytes]:  # noqa: ARG001
@@ -52,14 +52,14 @@ def _in_process(case: Case, content_type: str) -> Iterator[ReadBody]:
             nonlocal body
             body = data
             mock.calls.reset()  # it keeps each call, and its body
-            return case.read()
+            return scenario.read()
 
         yield read
 
 
-def _over_the_backend(case: Case, content_type: str) -> ReadBody:
+def _over_the_backend(scenario: Scenario, content_type: str) -> ReadBody:
     def read(body: bytes) -> Log:
-        case.backend.play(Response((Send(body),), content_type=content_type))
-        return case.read()
+        scenario.backend.play(Response((Send(body),), content_type=content_type))
+        return scenario.read()
 
     return read

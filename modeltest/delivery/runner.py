@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from modeltest.backend import SocketsClosed
 from modeltest.consumer import adapter_threads, threads_as_daemons
-from modeltest.delivery.context import Trial
+from modeltest.delivery.context import CheckContext
 from modeltest.delivery.leaks import caught_spills
 from modeltest.delivery.process_state import commons_kept, failure_of
 from modeltest.harness import (
@@ -20,7 +20,7 @@ from modeltest.harness import (
     Need,
     SetUpError,
     Skip,
-    Subject,
+    Target,
     refused,
     report,
 )
@@ -56,16 +56,16 @@ class Outcome:
     attempts: tuple[Attempt, ...] = ()
 
 
-def run(check: Check, subject: Subject) -> Outcome:
-    """Run `check` on `subject`.
+def run(check: Check, target: Target) -> Outcome:
+    """Run `check` on `target`.
 
-    No text of the outcome holds the subject's `api_key`.
+    No text of the outcome holds the target's `api_key`.
 
     Raises:
         SetUpError: the test case is at fault: `new_model` or `event` cannot be used.
         BackendError: the kit is at fault, not the adapter.
     """
-    missing = [need for need in check.needs if not getattr(subject, need.value)]
+    missing = [need for need in check.needs if not getattr(target, need.value)]
     if Need.EVENT_LOOP in missing:
         return Outcome(check, Status.SKIPPED, "for asynchronous adapters: here is no event loop")
     if missing:
@@ -73,33 +73,33 @@ def run(check: Check, subject: Subject) -> Outcome:
         them = "them" if missing[1:] else "it"
         return Outcome(check, Status.SKIPPED, f"needs {names}: set {them} on the test case")
     with _guarded() as egress, caught_spills() as spills:
-        trial = Trial(check, subject, egress, spills)
-        _judge(trial)
-    return _outcome(trial)
+        context = CheckContext(check, target, egress, spills)
+        _judge(context)
+    return _outcome(context)
 
 
-def _judge(trial: Trial) -> None:
+def _judge(context: CheckContext) -> None:
     """Run the check, and note what it found, and what the adapter did to the process."""
     deeds: list[str] = []
     try:
         with commons_kept() as deeds:
-            trial.check.run(trial)
+            context.check.run(context)
     except Skip as skip:
-        trial.leave_unjudged(str(skip))
+        context.leave_unjudged(str(skip))
     except Failure as failure:
-        trial.note_broken(failure)
+        context.note_broken(failure)
     except SocketsClosed as closed:
         deeds.append(f"{closed}.")
     except SetUpError as error:
         if not deeds:
-            raise error.without_cause(trial.subject.secret) from None
+            raise error.without_cause(context.target.secret) from None
     except Exception:
         if not deeds:
             raise
         # Else it is no wonder: the kit cannot work either without, say, its threads.
     if deeds:
-        trial.tried += 1
-        trial.note_broken(failure_of(deeds), "the process", Level.MUST)
+        context.tried += 1
+        context.note_broken(failure_of(deeds), "the process", Level.MUST)
 
 
 @contextmanager
@@ -116,30 +116,30 @@ def _guarded() -> Iterator[EgressGuard]:
         (gc.enable if collecting else gc.disable)()  # a check may have changed it
 
 
-def _outcome(trial: Trial) -> Outcome:
-    check, attempts = trial.check, tuple(trial.egress.attempts)
-    redact = trial.subject.secret.redact
-    if trial.broken:
-        must = any(broken.level is Level.MUST for broken in trial.broken)
+def _outcome(context: CheckContext) -> Outcome:
+    check, attempts = context.check, tuple(context.egress.attempts)
+    redact = context.target.secret.redact
+    if context.broken:
+        must = any(broken.level is Level.MUST for broken in context.broken)
         status = Status.FAILED if must else Status.WARNED
-        return Outcome(check, status, redact(_report(trial)), attempts)
-    status = Status.PASSED if trial.tried else Status.SKIPPED
-    return Outcome(check, status, redact(_reasons(trial)), attempts)
+        return Outcome(check, status, redact(_report(context)), attempts)
+    status = Status.PASSED if context.tried else Status.SKIPPED
+    return Outcome(check, status, redact(_reasons(context)), attempts)
 
 
-def _reasons(trial: Trial) -> str:
+def _reasons(context: CheckContext) -> str:
     """Say why cases could not be judged: each reason once, with the cases it holds for."""
     return "; ".join(
         f"{reason} ({', '.join(names)})" if names else reason
-        for reason, names in trial.unjudged.items()
+        for reason, names in context.unjudged.items()
     )
 
 
-def _report(trial: Trial) -> str:
+def _report(context: CheckContext) -> str:
     """Compose the failure text: the rule, each case with its evidence, the fix."""
-    check = trial.check
-    broken = [(one.name, one.failure) for one in trial.broken]
+    check = context.check
+    broken = [(one.name, one.failure) for one in context.broken]
     shown = {evidence.label for _, failure in broken for evidence in failure.evidence}
-    attempts = () if "refused" in shown else trial.egress.attempts
+    attempts = () if "refused" in shown else context.egress.attempts
     more = [refused(attempts)] if attempts else []
-    return report(check.id, check.fix, broken, trial.tried, *more)
+    return report(check.id, check.fix, broken, context.tried, *more)

@@ -21,7 +21,7 @@ from modeltest.consumer import (
     waits_at,
 )
 from modeltest.delivery.leaks import Spills
-from modeltest.harness import Evidence, Failure, SetUpError, Subject, count, shown, size
+from modeltest.harness import Evidence, Failure, SetUpError, Target, count, shown, size
 from modeltest.interface import Request
 from modeltest.transports import Ledger
 
@@ -33,11 +33,11 @@ _REST = 0.5
 """Seconds that threads may take to come to rest."""
 
 
-class Case:
+class Scenario:
     """A fresh backend, client, ledger and model.
 
     Attributes:
-        subject: the adapter under test.
+        target: the adapter under test.
         backend: the server it talks to.
         ledger: the client's connections.
         look: what can be told of the adapter by looking at it.
@@ -48,13 +48,13 @@ class Case:
 
     def __init__(
         self,
-        subject: Subject,
+        target: Target,
         backend: Backend,
         ledger: Ledger,
         spills: Spills,
         cleanup: ExitStack,
     ) -> None:
-        self.subject = subject
+        self.target = target
         self.backend = backend
         self.ledger = ledger
         self._spills = spills
@@ -69,20 +69,20 @@ class Case:
             SetUpError: the author's `new_model` raised, or gave something without `stream`.
             Hang: it did not return.
         """
-        subject, url = self.subject, self.backend.url
-        client = self._cleanup.enter_context(subject.transport.client(self.ledger))
-        self.consumer = subject.consumer()
+        target, url = self.target, self.backend.url
+        client = self._cleanup.enter_context(target.transport.client(self.ledger))
+        self.consumer = target.consumer()
         self._cleanup.callback(self._stop_consumer)
         # Runs before the others at the end: a reader that waits for the backend comes back.
         self._cleanup.callback(self.backend.stop)
         self._cleanup.callback(self.consumer.release)
         made = self._built(
-            lambda: self.consumer.build(lambda: subject.new_model(url, client), subject.deadline),
+            lambda: self.consumer.build(lambda: target.new_model(url, client), target.deadline),
             f"new_model({url!r}, client)",
         )
         self._model.append(made)
         self.look = self._built(
-            lambda: self.consumer.look(made, subject.deadline), "looking up the adapter's stream"
+            lambda: self.consumer.look(made, target.deadline), "looking up the adapter's stream"
         )
         if not self.look.has_stream:
             raise SetUpError(
@@ -112,10 +112,10 @@ class Case:
         if self._model:
             self.consumer.release()
             self.backend.stop()  # a stream that reads on when it is dropped comes back
-            self.consumer.let_go(self._model, self.subject.deadline)
+            self.consumer.let_go(self._model, self.target.deadline)
 
     def _stop_consumer(self) -> None:
-        self.consumer.stop(self.subject.deadline)
+        self.consumer.stop(self.target.deadline)
         self._spills.expected |= self.consumer.littered
 
     # Using the adapter
@@ -139,8 +139,8 @@ class Case:
             consumer: who uses it, if not the case's own.
         """
         consumer = consumer or self.consumer
-        limit = self.subject.deadline + self.subject.back_off + patience
-        stream = consumer.stream(self.model, request or self.subject.request, limit, beside)
+        limit = self.target.deadline + self.target.back_off + patience
+        stream = consumer.stream(self.model, request or self.target.request, limit, beside)
         if progress is not None:
             stream.log.progress = progress
         return stream
@@ -201,7 +201,7 @@ class Case:
     def wait_for_request(self, number: int = 1) -> bool:
         """Wait until the backend has so many requests; return whether it has."""
         return self.backend.wait(
-            lambda: len(self.backend.exchanges) >= number, self.subject.deadline
+            lambda: len(self.backend.exchanges) >= number, self.target.deadline
         )
 
     def expect_released(self, after: str) -> None:
@@ -217,8 +217,8 @@ class Case:
         Raises:
             Failure: something is still held, or was spilled into the interpreter.
         """
-        deadline = now() + self.subject.deadline
-        if not self.backend.wait(self._all_over, self.subject.deadline):
+        deadline = now() + self.target.deadline
+        if not self.backend.wait(self._all_over, self.target.deadline):
             raise Failure(self._still_open(after))
         remaining = max(0.0, deadline - now())
         if not self.ledger.wait(self._nothing_held, remaining):
@@ -272,7 +272,7 @@ class Case:
         Raises:
             Failure: with the statement.
         """
-        if not self.backend.wait(condition, self.subject.deadline):
+        if not self.backend.wait(condition, self.target.deadline):
             raise Failure(statement)
 
     def let_threads_rest(self) -> None:
@@ -280,7 +280,7 @@ class Case:
 
         One that goes on and on, such as a heartbeat, is not waited for.
         """
-        until = now() + min(_REST, self.subject.deadline)
+        until = now() + min(_REST, self.target.deadline)
         still, last = 0, None
         while still < _LOOKS and now() < until:
             threads = self._started()
@@ -299,14 +299,14 @@ class Case:
         return left or not self.ledger.unreleased
 
     def _still_open(self, after: str) -> str:
-        return f"the response is still open {self.subject.deadline:.1f} s after {after}."
+        return f"the response is still open {self.target.deadline:.1f} s after {after}."
 
     # What was seen
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return what server, client and threads have to say now."""
         found = [Evidence("server", self._server_saw())]
-        if self.subject.transport.tracks and self.ledger.connections:
+        if self.target.transport.tracks and self.ledger.connections:
             found.append(Evidence("client", "\n".join(self.ledger.describe())))
         found += [Evidence("thread", line) for line in self.started_threads()[:3]]
         return tuple(found)

@@ -1,6 +1,6 @@
 """Declares checks, runs them, and words what they find."""
 
-from modeltest.harness.check import Check, Level, Need, Rule, check
+from modeltest.harness.check import Check, Example, Level, Need, check
 from modeltest.harness.error_text import (
     all_said,
     carried_by,
@@ -13,20 +13,20 @@ from modeltest.harness.error_text import (
 )
 from modeltest.harness.failure import Evidence, Failure, Skip, count, hung, refused, report, size
 from modeltest.harness.secret import SHORTEST, Secret
-from modeltest.harness.target import SetUpError, Subject
+from modeltest.harness.target import SetUpError, Target
 
 __all__ = [
     "SHORTEST",
     "Check",
     "Evidence",
+    "Example",
     "Failure",
     "Level",
     "Need",
-    "Rule",
     "Secret",
     "SetUpError",
     "Skip",
-    "Subject",
+    "Target",
     "all_said",
     "carried_by",
     "chain_of",

@@ -1,4 +1,4 @@
-"""What a check is: one function, with its id, level, needs, reason and fix."""
+"""What a check is: one function, with its id, level, needs, reason, fix and an example."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from modeltest.delivery import Trial
+    from modeltest.backend import Response
+    from modeltest.delivery import CheckContext
+    from modeltest.wire import Body, WireFormat
 
 
 class Level(StrEnum):
@@ -33,60 +35,82 @@ class Need(StrEnum):
 
 
 @dataclass(frozen=True)
-class Rule:
-    """What a clause says, whoever is held to it.
+class Example:
+    """What the documentation shows of a check: bytes, or a sequence, that reproduce its fault.
+
+    Attributes:
+        text: what is special about it, in a sentence or two.
+        case: for a check with `bodies`: the name of the one that is shown.
+        sends: the example wire format → what the server sends: a response that is played, a body,
+            or bytes. Not needed where `case` names a body.
+        then: the same for the answer to a second request.
+        server: what the server does, in words, where no response says it.
+        consumer: what the consumer does, in words.
+        fault: what is seen of an adapter that is wrong, in words.
+        others: the names of the check's other cases, where they do not follow from its bodies.
+    """
+
+    text: str
+    case: str = ""
+    sends: Callable[[WireFormat], Response | Body | bytes] | None = None
+    then: Callable[[WireFormat], Response | Body | bytes] | None = None
+    server: str = ""
+    consumer: str = ""
+    fault: str = ""
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule of the contract.
 
     Attributes:
         id: "group/name", as in the contract.
-        method: the test method that runs it.
         level: MUST or SHOULD; single cases of it may be SHOULD where it is MUST.
         requirement: one sentence; the first line of the test method's docstring.
         why: what goes wrong in practice when it is broken.
         fix: what to do about it.
+        needs: what the test case must set for it.
+        example: what the documentation shows.
+        run: the function that judges; it raises `Failure` through its context.
     """
 
     id: str
-    method: str
     level: Level
     requirement: str
     why: str
     fix: str
-
-
-@dataclass(frozen=True)
-class Check(Rule):
-    """One clause of the contract, for an adapter.
-
-    Attributes:
-        needs: what the test case must set for it.
-        run: the function that judges; it raises `Failure` through its trial.
-    """
-
     needs: tuple[Need, ...]
-    run: Callable[[Trial], None]
+    example: Example | None
+    run: Callable[[CheckContext], None]
 
     @property
     def group(self) -> str:
         """The first half of the id."""
         return self.id.partition("/")[0]
 
+    @property
+    def method(self) -> str:
+        """The test method that runs it: `test_` and the function's name."""
+        return f"test_{self.run.__name__}"
+
 
 def check(
     id: str,  # noqa: A002 - the contract's word
-    method: str,
     level: Level = Level.MUST,
     *,
     fix: str,
     needs: tuple[Need, ...] = (),
-) -> Callable[[Callable[[Trial], None]], Check]:
+    example: Example | None = None,
+) -> Callable[[Callable[[CheckContext], None]], Check]:
     """Make a `Check` of a function; its docstring gives the requirement and the why."""
 
-    def make(function: Callable[[Trial], None]) -> Check:
+    def make(function: Callable[[CheckContext], None]) -> Check:
         requirement, _, why = (function.__doc__ or "").partition("\n")
         if not requirement or not why.strip():
             raise TypeError(f"check {id}: the docstring gives a requirement, then the why")
         return Check(
-            id, method, level, requirement.strip(), " ".join(why.split()), fix, needs, function
+            id, level, requirement.strip(), " ".join(why.split()), fix, needs, example, function
         )
 
     return make

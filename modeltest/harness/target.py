@@ -35,7 +35,7 @@ class SetUpError(Exception):
 
 
 @dataclass(frozen=True)
-class Subject:
+class Target:
     """What the checks are run on; the attributes of a test case, as plain values.
 
     Attributes:

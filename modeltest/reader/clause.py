@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from modeltest.harness import Check, Level, Rule
+from modeltest.harness import Check, Level
 from modeltest.reader.trial import ReaderTrial
 
 Run = Callable[[ReaderTrial], None]
 
 
 @dataclass(frozen=True)
-class Clause(Rule):
+class Clause:
     """One clause of the contract, judged in memory; its id is the check's where it is the same.
 
     Attributes:
         run: judges; what fails is kept in its trial.
     """
+
+    id: str
+    method: str
+    level: Level
+    requirement: str
+    why: str
+    fix: str
 
     run: Run
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from modeltest.checks import ALL, BY_NAME, METHODS
 from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
 from modeltest.delivery import Outcome, Status, run
-from modeltest.harness import Check, Evidence, Level, Need, Secret, SetUpError, Subject, refused
+from modeltest.harness import Check, Evidence, Level, Need, Secret, SetUpError, Target, refused
 from modeltest.interface import ConfigError, ModelError, Request
 from modeltest.testcases.attach import (
     attach,
@@ -21,7 +21,7 @@ from modeltest.testcases.attach import (
     warn_at,
     warn_of_slips,
 )
-from modeltest.testcases.preflight import HOUR, SET_UP, subject_of, try_out
+from modeltest.testcases.preflight import HOUR, SET_UP, target_of, try_out
 from modeltest.transports import Attempt, OwnTransport, RequestsTransport, Transport
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
@@ -57,10 +57,10 @@ class _ContractTestCase(unittest.TestCase):
 
     transport: Transport = RequestsTransport()
     wire: Any = None
-    request: Request = Subject.request
+    request: Request = Target.request
     model_error: Any = ModelError
     config_error: Any = ConfigError
-    api_key: str = Subject.api_key
+    api_key: str = Target.api_key
     retries: int = 0
     idle_timeout: float | None = None
     refused_tool_names: tuple[str, ...] = ()
@@ -144,7 +144,7 @@ class _ContractTestCase(unittest.TestCase):
         """Run a check; its own `idle_timeout` is for those that test a silence."""
         tests_silence = Need.IDLE_TIMEOUT in check.needs
         with nullcontext() if tests_silence else self._long_idle_timeout():
-            return run(check, subject_of(self))
+            return run(check, target_of(self))
 
     def _end_with(self, error: BaseException) -> None:
         """Let the test end with `error` although unittest expects it to fail.

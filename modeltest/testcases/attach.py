@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from modeltest.harness import Level, Rule
+from modeltest.harness import Check, Level
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
 
@@ -30,7 +30,7 @@ def attach(cls: type, name: str, method: Callable[..., None]) -> None:
 
 def attach_rule(
     cls: type,
-    rule: Rule,
+    rule: Check,
     judge: Callable[[Any], str],
     *,
     expected: str | None,

@@ -12,7 +12,7 @@ from typing import Any
 from modeltest.assertions import answer, wire_shown
 from modeltest.backend import End, Response, events, flowing
 from modeltest.consumer import AsyncConsumer, Hang, Log, SyncConsumer
-from modeltest.delivery import Case, Outcome, Status, Trial, ending, run
+from modeltest.delivery import CheckContext, Outcome, Scenario, Status, ending, run
 from modeltest.harness import (
     SHORTEST,
     Check,
@@ -20,7 +20,7 @@ from modeltest.harness import (
     Level,
     Secret,
     SetUpError,
-    Subject,
+    Target,
     hung,
     text_of,
 )
@@ -30,7 +30,7 @@ from modeltest.transports import Transport
 from modeltest.wire import Framing, WireFormat
 
 
-def subject_of(case: Any) -> Subject:
+def target_of(case: Any) -> Target:
     """Return the attributes of a test case as the plain values that checks work on.
 
     Raises:
@@ -43,7 +43,7 @@ def subject_of(case: Any) -> Subject:
             text = f"{type(case).__name__}.{name}: expected {expected}, got {got}"
             raise SetUpError(Secret(str(given["api_key"])).redact(text))
     given["deadline"] = min(given["deadline"] * deadline_scale(), HOUR)
-    return Subject(
+    return Target(
         new_model=hook(case, "new_model", "base_url", "client"),
         event=_event_of(case, given["wire"]),
         consumer=case._consumer,
@@ -58,40 +58,40 @@ def try_out(case: Any) -> Outcome:
     own way; here it is named.
     """
     try:
-        return run(SET_UP, subject_of(case))
+        return run(SET_UP, target_of(case))
     except SetUpError as error:
         return Outcome(SET_UP, Status.FAILED, str(error))
 
 
-def _answers(trial: Trial) -> None:
-    pieces = _pieces(trial)
-    with trial.case("", Response((*events(pieces[:2]), End()))) as case:
-        _expect_kind(case)
-        log = case.read()
+def adapter_is_set_up(context: CheckContext) -> None:
+    pieces = _pieces(context)
+    with context.case("", Response((*events(pieces[:2]), End()))) as scenario:
+        _expect_kind(scenario)
+        log = scenario.read()
         _expect_right_iterable(log)
-        if not case.backend.exchanges:
-            raise Failure(f"the adapter sent no request to {case.backend.url}: {ending(log)}.")
-        case.expect_events_only()
+        if not scenario.backend.exchanges:
+            raise Failure(f"the adapter sent no request to {scenario.backend.url}: {ending(log)}.")
+        scenario.expect_events_only()
         if not log.events:
-            own = trial.subject.wire is None or trial.subject.event != trial.subject.wire.event
+            own = context.target.wire is None or context.target.event != context.target.wire.event
             raise Failure(
                 f"the adapter made no event of {pieces[0][:200]!r} and the next one: "
                 f"{ending(log)}.",
                 fix="" if own else _FIT,
             )
-        if case.subject.transport.tracks and not case.ledger.connections:
-            trial.note_broken(_unused(case.subject.transport), level=Level.SHOULD)
-    if any(broken.level is Level.MUST for broken in trial.broken):
+        if scenario.target.transport.tracks and not scenario.ledger.connections:
+            context.note_broken(_unused(scenario.target.transport), level=Level.SHOULD)
+    if any(broken.level is Level.MUST for broken in context.broken):
         return  # one fault of the test case shows in many ways
-    _expect_no_end(trial)
-    if trial.subject.wire is not None:
-        _expect_fitting_wire(trial)
+    _expect_no_end(context)
+    if context.target.wire is not None:
+        _expect_fitting_wire(context)
 
 
-def _expect_no_end(trial: Trial) -> None:
+def _expect_no_end(context: CheckContext) -> None:
     """Expect that the author's events do not end the turn."""
-    with trial.case("", flowing(trial)) as case:
-        stream = case.stream()
+    with context.case("", flowing(context)) as scenario:
+        stream = scenario.stream()
         with suppress(Hang):  # whoever holds events back, or hangs, is judged elsewhere
             stream.open()
             stream.take(_EVENTS)
@@ -103,17 +103,17 @@ def _expect_no_end(trial: Trial) -> None:
             )
 
 
-def _expect_fitting_wire(trial: Trial) -> None:
+def _expect_fitting_wire(context: CheckContext) -> None:
     """Expect that the wire can spell a turn, and that the adapter makes something of it."""
-    wire = trial.subject.wire
+    wire = context.target.wire
     try:
         body = next(iter(wire.bodies()))
         wire.prefix_bodies()
     except Exception as error:
         raise SetUpError(f"{type(wire).__name__} cannot spell a turn: {error}") from error
-    with trial.case("", answer(trial, body)) as case:
+    with context.case("", answer(context, body)) as scenario:
         try:
-            log = case.read()
+            log = scenario.read()
         except Hang:
             return  # that is judged elsewhere
         if not log.events:
@@ -140,12 +140,12 @@ def _unused(transport: Transport) -> Failure:
 _DERIVE = "derive the test case from {}ModelContractTestCase"
 
 
-def _expect_kind(case: Case) -> None:
+def _expect_kind(scenario: Scenario) -> None:
     """Expect a synchronous adapter, or an asynchronous one, as the test case is."""
-    consumer = case.subject.consumer
-    if case.look.is_asynchronous and consumer is SyncConsumer:
+    consumer = scenario.target.consumer
+    if scenario.look.is_asynchronous and consumer is SyncConsumer:
         raise Failure("stream() is asynchronous.", fix=_DERIVE.format("Async"))
-    if case.look.is_generator and consumer is AsyncConsumer:
+    if scenario.look.is_generator and consumer is AsyncConsumer:
         raise Failure("stream() is a plain generator.", fix=_DERIVE.format(""))
 
 
@@ -158,11 +158,11 @@ def _expect_right_iterable(log: Log) -> None:
         raise Failure(f"stream() is not asynchronous ({text}).", fix=_DERIVE.format(""))
 
 
-def _pieces(trial: Trial) -> list[bytes]:
+def _pieces(context: CheckContext) -> list[bytes]:
     """Return some events of the author's, made where they can be given up on."""
-    consumer, deadline = SyncConsumer(), trial.subject.deadline
+    consumer, deadline = SyncConsumer(), context.target.deadline
     try:
-        made = consumer.build(lambda: [trial.event(i) for i in (0, 1, 9_999)], deadline)
+        made = consumer.build(lambda: [context.event(i) for i in (0, 1, 9_999)], deadline)
     except Hang as hang:
         raise hung(hang, f"event(i) did not return within {deadline:g} s.") from None
     finally:
@@ -172,14 +172,14 @@ def _pieces(trial: Trial) -> list[bytes]:
 
 SET_UP = Check(
     id="set-up",
-    method="test_adapter_is_set_up",
     level=Level.MUST,
     requirement="The test case gives what the checks need: new_model, and event or wire.",
     why="Without it no check can judge.",
     fix="see what is said above; new_model has to use its base_url, and event(i) to give an event "
     "of the provider that has text in it and does not wait for a later one",
     needs=(),
-    run=_answers,
+    example=None,
+    run=adapter_is_set_up,
 )
 
 

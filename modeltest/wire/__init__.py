@@ -13,7 +13,7 @@ from modeltest.wire.ollama import OllamaChat
 from modeltest.wire.openai_chat import OpenAIChat
 from modeltest.wire.openai_responses import OpenAIResponses
 from modeltest.wire.pieces import Broken, ErrorResponse, Payload, Piece, Role, WireError, WirePart
-from modeltest.wire.script import CannotSpell, Item, Together, UsagePlacement
+from modeltest.wire.script import CannotSpell, Item, Together, Unsupported, UsagePlacement
 from modeltest.wire.tools import COMMON_TOOL_NAMES, ToolNameRule
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "Role",
     "Together",
     "ToolNameRule",
+    "Unsupported",
     "UsagePlacement",
     "WireError",
     "WireFormat",

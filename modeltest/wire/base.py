@@ -11,7 +11,7 @@ from modeltest.wire.call_cases import CallCases
 from modeltest.wire.framing import Framing
 from modeltest.wire.pieces import Broken, ErrorResponse, Payload, Piece, Role, WireError
 from modeltest.wire.samples import TEXT
-from modeltest.wire.script import CannotSpell
+from modeltest.wire.script import Unsupported
 
 _STOP = Finish(FinishReason.STOP)
 
@@ -24,7 +24,7 @@ class WireFormat(CallCases):
     `end_events`, `merge` (several things in one event), `errors`, `error_response`,
     `json_answer`, `unknown_events`. Everything else follows.
 
-    What a format cannot spell it says by raising `CannotSpell` with the reason, and a check then
+    What a format cannot spell it says by raising `Unsupported` with the reason, and a check then
     skips. A method that returns several bodies leaves out what cannot be spelled, and raises when
     nothing is left.
     """
@@ -49,10 +49,10 @@ class WireFormat(CallCases):
         """Bytes between events that mean nothing, such as a comment.
 
         Raises:
-            CannotSpell: the framing has none.
+            Unsupported: the framing has none.
         """
         if self.framing is Framing.EVENT_STREAM:
-            raise CannotSpell(f"{self.name}: every byte belongs to an event")
+            raise Unsupported(f"{self.name}: every byte belongs to an event")
         return b": keep-alive\n\n" if self.framing is Framing.SSE else b"\n"
 
     def good_endings(self) -> tuple[Body, ...]:
@@ -62,7 +62,7 @@ class WireFormat(CallCases):
 
     def incomplete_endings(self) -> tuple[Body, ...]:
         """Return bodies that look like whole turns, but lack what would make them so."""
-        raise CannotSpell(f"{self.name}: nothing but a finish looks like one")
+        raise Unsupported(f"{self.name}: nothing but a finish looks like one")
 
     def malformed_bodies(self) -> tuple[Body, ...]:
         """Return turns with a spoiled event: between good texts, and in place of the last."""
@@ -82,10 +82,10 @@ class WireFormat(CallCases):
         """Return `payload` spoiled, in each way that its frame lets through.
 
         Raises:
-            CannotSpell: it is no JSON, so that only the format knows what would spoil it.
+            Unsupported: it is no JSON, so that only the format knows what would spoil it.
         """
         if not isinstance(payload, Mapping):
-            raise CannotSpell(f"{self.name} does not say what a malformed event is")
+            raise Unsupported(f"{self.name} does not say what a malformed event is")
         return {"broken JSON": Broken(payload)}
 
     def unknown_bodies(self) -> tuple[Body, ...]:
@@ -121,7 +121,7 @@ class WireFormat(CallCases):
 
     def errors(self) -> tuple[WireError, ...]:
         """Return every shape in which the provider fails in mid-stream."""
-        raise CannotSpell(f"{self.name} defines no error in mid-stream (errors)")
+        raise Unsupported(f"{self.name} defines no error in mid-stream (errors)")
 
     def error_bodies(self) -> tuple[Body, ...]:
         """Return every error in mid-stream, after no text and after two."""
@@ -133,8 +133,8 @@ class WireFormat(CallCases):
 
     def error_response(self, status: int) -> ErrorResponse:
         """Return the provider's answer with this HTTP status, 400 or more."""
-        raise CannotSpell(f"{self.name} defines no body for HTTP {status} (error_response)")
+        raise Unsupported(f"{self.name} defines no body for HTTP {status} (error_response)")
 
     def json_answer(self) -> bytes:
         """Return a whole answer as the provider gives it to a request that asks for no stream."""
-        raise CannotSpell(f"{self.name} defines no answer that is not streamed (json_answer)")
+        raise Unsupported(f"{self.name} defines no answer that is not streamed (json_answer)")

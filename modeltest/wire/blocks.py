@@ -11,7 +11,7 @@ from modeltest.interface import Finish, ReasoningDelta, TextDelta, ToolCallDelta
 from modeltest.wire.base import WireFormat
 from modeltest.wire.facts import Facts
 from modeltest.wire.pieces import Payload, Piece, Role, WireError
-from modeltest.wire.script import CannotSpell, Item, Together, UsagePlacement
+from modeltest.wire.script import Item, Together, Unsupported, UsagePlacement
 from modeltest.wire.spelling import DELTA_ROLES
 
 Delta = TextDelta | ReasoningDelta | ToolCallDelta
@@ -98,12 +98,12 @@ class BlockFormat(WireFormat):
         ...
 
     def text_event(self, text: str) -> Payload:
-        """Raise CannotSpell: text stands in a block."""
-        raise CannotSpell(f"{self.name}: {text!r:.40} cannot stand outside of a block")
+        """Raise Unsupported: text stands in a block."""
+        raise Unsupported(f"{self.name}: {text!r:.40} cannot stand outside of a block")
 
     def finish_event(self, word: str) -> Payload:
-        """Raise CannotSpell: the finish shares no event."""
-        raise CannotSpell(f"{self.name}: the finish {word!r} cannot share an event")
+        """Raise Unsupported: the finish shares no event."""
+        raise Unsupported(f"{self.name}: the finish {word!r} cannot share an event")
 
     def content(self, script: Sequence[Item], placement: UsagePlacement) -> Iterator[Piece]:
         """Yield the events between the start and the end marker, blocks closed by the finish."""
@@ -116,7 +116,7 @@ class BlockFormat(WireFormat):
                 case WireError():
                     yield from item.pieces()
                 case Together():
-                    raise CannotSpell(f"{self.name}: one event holds one thing")
+                    raise Unsupported(f"{self.name}: one event holds one thing")
                 case Finish():
                     yield from self._close_blocks(blocks, item)
                     yield from self.closing_events(item, blocks)
@@ -142,7 +142,7 @@ class BlockFormat(WireFormat):
         """Yield the ends of the blocks that a new one for `delta` does not leave open."""
         is_call = isinstance(delta, ToolCallDelta)
         if is_call and any(block.takes(delta) for block in blocks):
-            raise CannotSpell(f"{self.name}: a call is whole before the next thing begins")
+            raise Unsupported(f"{self.name}: a call is whole before the next thing begins")
         stay = self.interleaves_calls and is_call
         yield from self._close_blocks(
             [block for block in blocks if not (stay and block.role is Role.CALL)]

@@ -9,7 +9,7 @@ from modeltest.wire.body import Body
 from modeltest.wire.finish_cases import FinishCases
 from modeltest.wire.framing import to_json
 from modeltest.wire.samples import ARGUMENTS, CUT_ARGUMENTS, INVALID_ARGUMENTS, TEXT
-from modeltest.wire.script import CannotSpell, Item, Together
+from modeltest.wire.script import Item, Together, Unsupported
 
 _FRAGMENT = 16_000  # characters; a large call comes in pieces of this size
 
@@ -42,11 +42,11 @@ class CallCases(FinishCases):
 
     def index_bodies(self) -> tuple[Body, ...]:
         """Return turns of two calls whose index does not tell them apart."""
-        raise CannotSpell(f"{self.name}: a call has no index that could mislead")
+        raise Unsupported(f"{self.name}: a call has no index that could mislead")
 
     def identity_bodies(self) -> tuple[Body, ...]:
         """Return turns of one call whose id or name comes again with later fragments."""
-        raise CannotSpell(f"{self.name}: no fragment of a call carries its id or name")
+        raise Unsupported(f"{self.name}: no fragment of a call carries its id or name")
 
     def empty_argument_bodies(self) -> tuple[Body, ...]:
         """Return turns of one call without arguments, in every way to say it: each means {}."""

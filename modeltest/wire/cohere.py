@@ -10,7 +10,7 @@ from modeltest.wire.blocks import Block, BlockFormat, Delta, only_begins
 from modeltest.wire.body import Body
 from modeltest.wire.framing import Framing, to_json
 from modeltest.wire.pieces import ErrorResponse, Payload, Piece, Role, WireError
-from modeltest.wire.script import CannotSpell, Item, UsagePlacement
+from modeltest.wire.script import Item, Unsupported, UsagePlacement
 from modeltest.wire.tools import ToolNameRule
 
 
@@ -77,7 +77,7 @@ class CohereChat(BlockFormat):
                 call = {"function": {"arguments": delta.arguments}}
                 yield self._event(block, "tool-call-delta", tool_calls=call)
             case ReasoningDelta() if delta.signature or delta.redacted:
-                raise CannotSpell(f"{self.name} sends reasoning as text only")
+                raise Unsupported(f"{self.name} sends reasoning as text only")
             case ReasoningDelta():
                 yield self._event(block, "content-delta", content={"thinking": delta.text})
             case _:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from modeltest.interface import Finish, FinishReason, ToolCallDelta, Usage
 from modeltest.wire.framing import Framing, to_json
 from modeltest.wire.pieces import Role
-from modeltest.wire.script import CannotSpell, UsagePlacement
+from modeltest.wire.script import Unsupported, UsagePlacement
 from modeltest.wire.tools import Path, ToolNameRule, pluck
 
 _NO_USAGE = Usage()
@@ -108,13 +108,13 @@ class Facts:
         """Return the provider's first word for a neutral reason; any other word is its own.
 
         Raises:
-            CannotSpell: the provider has no word for it.
+            Unsupported: the provider has no word for it.
         """
         for word, neutral in self.reasons.items():
             if neutral == reason:
                 return word
         if reason in set(FinishReason):
-            raise CannotSpell(f"{self.name} has no finish reason that means {str(reason)!r}")
+            raise Unsupported(f"{self.name} has no finish reason that means {str(reason)!r}")
         return reason
 
     def finish(self, word: str, usage: Usage = _NO_USAGE) -> Finish:

@@ -10,7 +10,7 @@ from modeltest.wire.body import Body
 from modeltest.wire.framing import Framing
 from modeltest.wire.pieces import Payload, Piece, Role
 from modeltest.wire.samples import ALPHABETS, ARGUMENTS, TEXT
-from modeltest.wire.script import CannotSpell, Item, Together, UsagePlacement, events_of
+from modeltest.wire.script import Item, Together, Unsupported, UsagePlacement, events_of
 from modeltest.wire.spelling import Spelling
 
 
@@ -82,15 +82,15 @@ class FinishCases(Spelling):
             spell: what spells one, as `spell` does; that by default.
 
         Raises:
-            CannotSpell: none can; with the first reason.
+            Unsupported: none can; with the first reason.
         """
         spell = spell or self.spell
         bodies: list[Body] = []
-        refusals: list[CannotSpell] = []
+        refusals: list[Unsupported] = []
         for name, script in scripts.items():
             try:
                 bodies.append(spell(*script, name=name))
-            except CannotSpell as refusal:
+            except Unsupported as refusal:
                 refusals.append(refusal)
         if not bodies:
             raise refusals[0]
@@ -112,12 +112,12 @@ class FinishCases(Spelling):
 
     def absent_reason_bodies(self) -> tuple[Body, ...]:
         """Return turns that end without a reason, or have an empty one before their end."""
-        raise CannotSpell(f"{self.name}: a turn never ends without a reason")
+        raise Unsupported(f"{self.name}: a turn never ends without a reason")
 
     def usage_bodies(self) -> tuple[Body, ...]:
         """Return turns with token counts in every place, and one with counts but no finish."""
         if not self.usage_placements:
-            raise CannotSpell(f"{self.name} tells no usage (usage_placements, usage_event)")
+            raise Unsupported(f"{self.name} tells no usage (usage_placements, usage_event)")
         finish = Finish(FinishReason.STOP, usage=self.sample_usage)
         bodies = [
             self.spell(*TEXT, finish, name=f"usage {place}", usage=place)

@@ -11,7 +11,7 @@ from modeltest.wire.body import Body
 from modeltest.wire.framing import ARRAY_END, Framing, to_json
 from modeltest.wire.pieces import ErrorResponse, Payload, Piece, Role, WireError, change
 from modeltest.wire.samples import TEXT
-from modeltest.wire.script import CannotSpell, UsagePlacement, whole_arguments
+from modeltest.wire.script import Unsupported, UsagePlacement, whole_arguments
 from modeltest.wire.tools import ToolNameRule
 
 _FILTERED = (
@@ -131,7 +131,7 @@ class Gemini(WireFormat):
     def reasoning_event(self, delta: ReasoningDelta) -> Payload:
         """Return a response with a thought."""
         if delta.signature or delta.redacted:
-            raise CannotSpell(f"{self.name} signs the part that follows its reasoning")
+            raise Unsupported(f"{self.name} signs the part that follows its reasoning")
         return self.response({"text": delta.text, "thought": True})
 
     def call_event(self, delta: ToolCallDelta) -> Payload:

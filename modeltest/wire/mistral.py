@@ -12,7 +12,7 @@ from modeltest.wire.chat_completions import CREATED, ChatCompletions
 from modeltest.wire.framing import to_json
 from modeltest.wire.pieces import ErrorResponse, Payload, Role, WireError, change
 from modeltest.wire.samples import ARGUMENTS, TEXT
-from modeltest.wire.script import CannotSpell, Item, UsagePlacement
+from modeltest.wire.script import Item, Unsupported, UsagePlacement
 from modeltest.wire.tools import ToolNameRule
 
 
@@ -46,7 +46,7 @@ class MistralChat(ChatCompletions):
     def reasoning_event(self, delta: ReasoningDelta) -> Payload:
         """Return a chunk whose content is a list with a piece of thinking."""
         if delta.signature or delta.redacted:
-            raise CannotSpell(f"{self.name} sends reasoning as text only")
+            raise Unsupported(f"{self.name} sends reasoning as text only")
         thinking = [{"type": "text", "text": delta.text}]
         return self.chunk({"content": [{"type": "thinking", "thinking": thinking}]})
 
@@ -59,9 +59,9 @@ class MistralChat(ChatCompletions):
         return {**self.envelope, "choices": [], "usage": self.usage_object(usage)}
 
     def tool_call_entry(self, delta: ToolCallDelta) -> dict[str, Any]:
-        """Return one entry of `tool_calls`. Raises CannotSpell for a fragment."""
+        """Return one entry of `tool_calls`. Raises Unsupported for a fragment."""
         if not delta.name:
-            raise CannotSpell(f"{self.name} sends a call whole, not {delta!r:.80}")
+            raise Unsupported(f"{self.name} sends a call whole, not {delta!r:.80}")
         function = {"name": delta.name, "arguments": delta.arguments}
         return {"id": delta.id, "function": function, "index": delta.index}
 

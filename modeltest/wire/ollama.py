@@ -10,7 +10,7 @@ from modeltest.wire.base import WireFormat
 from modeltest.wire.framing import Framing, to_json
 from modeltest.wire.pieces import ErrorResponse, Payload, WireError
 from modeltest.wire.samples import TEXT
-from modeltest.wire.script import CannotSpell, Item, UsagePlacement, whole_arguments
+from modeltest.wire.script import Item, Unsupported, UsagePlacement, whole_arguments
 from modeltest.wire.tools import ToolNameRule
 
 # What Go's encoder escapes although JSON does not ask for it.
@@ -63,7 +63,7 @@ class OllamaChat(WireFormat):
     def reasoning_event(self, delta: ReasoningDelta) -> Payload:
         """Return a line with thinking."""
         if delta.signature or delta.redacted:
-            raise CannotSpell(f"{self.name} sends reasoning as text only")
+            raise Unsupported(f"{self.name} sends reasoning as text only")
         return self.line({"thinking": delta.text})
 
     def call_event(self, delta: ToolCallDelta) -> Payload:

@@ -12,7 +12,7 @@ from modeltest.wire.framing import to_json
 from modeltest.wire.openai_errors import openai_error_response
 from modeltest.wire.pieces import ErrorResponse, Payload, Role, WireError
 from modeltest.wire.samples import ARGUMENTS, TEXT
-from modeltest.wire.script import CannotSpell, Item, UsagePlacement, events_of
+from modeltest.wire.script import Item, Unsupported, UsagePlacement, events_of
 from modeltest.wire.tools import ToolNameRule
 
 _PADDING = ("service_tier", "system_fingerprint", "obfuscation", "logprobs")
@@ -65,9 +65,9 @@ class OpenAIChat(ChatCompletions):
         return (self.chunk({"role": "assistant", "content": content, "refusal": None}),)
 
     def reasoning_event(self, delta: ReasoningDelta) -> Payload:
-        """Return a chunk with reasoning. Raises CannotSpell without a field to put it in."""
+        """Return a chunk with reasoning. Raises Unsupported without a field to put it in."""
         if self.reasoning is None or delta.signature or delta.redacted:
-            raise CannotSpell(
+            raise Unsupported(
                 f"{self.name} has no reasoning, or only its text: OpenAIChat(reasoning='reasoning')"
             )
         return self.chunk({"content": None, self.reasoning: delta.text})

@@ -18,7 +18,7 @@ from modeltest.wire.framing import Framing, to_json
 from modeltest.wire.openai_errors import openai_error_response
 from modeltest.wire.pieces import Broken, ErrorResponse, Payload, Piece, Role, WireError
 from modeltest.wire.responses_output import item, part, place, response
-from modeltest.wire.script import CannotSpell, Item, UsagePlacement
+from modeltest.wire.script import Item, Unsupported, UsagePlacement
 from modeltest.wire.tools import ToolNameRule
 
 # What a block's events are called: its parts' start and end, and the pieces between them.
@@ -230,7 +230,7 @@ def _said(delta: Delta) -> str:
         case ToolCallDelta():
             return delta.arguments
         case ReasoningDelta() if delta.signature or delta.redacted:
-            raise CannotSpell("OpenAI Responses sends reasoning as text only")
+            raise Unsupported("OpenAI Responses sends reasoning as text only")
         case _:
             return delta.text
 

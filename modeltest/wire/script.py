@@ -14,7 +14,7 @@ from modeltest.wire.pieces import Piece, WireError
 EVENTS = (TextDelta, ReasoningDelta, ToolCallDelta, Finish)
 
 
-class CannotSpell(Exception):  # noqa: N818 - not a fault: a check skips with its reason
+class Unsupported(Exception):  # noqa: N818 - not a fault: a check skips with its reason
     """The format has no way to say this.
 
     A format raises it where it is asked for something that its provider never sends; a check
@@ -27,6 +27,10 @@ class CannotSpell(Exception):  # noqa: N818 - not a fault: a check skips with it
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(reason)
+
+
+CannotSpell = Unsupported
+"""Its name in earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +85,14 @@ def whole_arguments(format_name: str, delta: ToolCallDelta) -> dict[str, Any]:
     """Return the arguments of a call for a format that sends them as an object.
 
     Raises:
-        CannotSpell: `delta` is no whole call, or its arguments are no JSON object.
+        Unsupported: `delta` is no whole call, or its arguments are no JSON object.
     """
     try:
         arguments = json.loads(delta.arguments or "{}", parse_constant=_refuse_constant)
     except ValueError:
         arguments = None
     if not delta.name or not isinstance(arguments, dict):
-        raise CannotSpell(
+        raise Unsupported(
             f"{format_name} sends a call whole, its arguments as an object: "
             f"{delta.arguments!r:.40} is none"
         )

@@ -21,9 +21,9 @@ from modeltest.wire.facts import Facts
 from modeltest.wire.framing import Framing, array_item, ndjson_line, sse_event, to_json
 from modeltest.wire.pieces import Broken, Payload, Piece, Role, WireError, WirePart
 from modeltest.wire.script import (
-    CannotSpell,
     Item,
     Together,
+    Unsupported,
     UsagePlacement,
     check_script,
     events_of,
@@ -65,12 +65,12 @@ class Spelling(Facts):
         ...
 
     def reasoning_event(self, delta: ReasoningDelta) -> Payload:
-        """Return the event that adds to the reasoning. Raises CannotSpell unless overridden."""
-        raise CannotSpell(f"{self.name} sends no reasoning such as {delta!r:.80} (reasoning_event)")
+        """Return the event that adds to the reasoning. Raises Unsupported unless overridden."""
+        raise Unsupported(f"{self.name} sends no reasoning such as {delta!r:.80} (reasoning_event)")
 
     def call_event(self, delta: ToolCallDelta) -> Payload:
-        """Return the event that adds to a tool call. Raises CannotSpell unless overridden."""
-        raise CannotSpell(f"{self.name} sends no call such as {delta!r:.80} (call_event)")
+        """Return the event that adds to a tool call. Raises Unsupported unless overridden."""
+        raise Unsupported(f"{self.name} sends no call such as {delta!r:.80} (call_event)")
 
     @abstractmethod
     def finish_event(self, word: str) -> Payload:
@@ -78,27 +78,27 @@ class Spelling(Facts):
         ...
 
     def usage_event(self, usage: Usage) -> Payload:
-        """Return the event that gives the token counts. Raises CannotSpell unless overridden."""
-        raise CannotSpell(f"{self.name} does not say how it sends {usage!r} (usage_event)")
+        """Return the event that gives the token counts. Raises Unsupported unless overridden."""
+        raise Unsupported(f"{self.name} does not say how it sends {usage!r} (usage_event)")
 
     def end_events(self) -> Iterable[Payload]:
         """Return what follows a whole answer: the end marker; nothing unless overridden."""
         return ()
 
     def merge(self, payloads: Sequence[Any]) -> Payload:
-        """Return one event that says all of `payloads`. Raises CannotSpell unless overridden."""
-        raise CannotSpell(f"{self.name}: one event says one thing, not {len(payloads)} (merge)")
+        """Return one event that says all of `payloads`. Raises Unsupported unless overridden."""
+        raise Unsupported(f"{self.name}: one event says one thing, not {len(payloads)} (merge)")
 
     def join(self, payloads: Sequence[Mapping[str, Any]]) -> Payload:
         """Return one mapping with the fields of all: what `merge` may be where that will do.
 
         Raises:
-            CannotSpell: two of them have the same field.
+            Unsupported: two of them have the same field.
         """
         joined: dict[str, Any] = {}
         for payload in payloads:
             if twice := joined.keys() & payload.keys():
-                raise CannotSpell(
+                raise Unsupported(
                     f"{self.name}: one event cannot say {sorted(twice)} twice; leave it to one of "
                     "the hooks, or override merge"
                 )
@@ -116,7 +116,7 @@ class Spelling(Facts):
             usage: where the token counts stand; the provider's own way when None.
 
         Raises:
-            CannotSpell: the format has no way to say it.
+            Unsupported: the format has no way to say it.
             TypeError: a step of the script is none, or a hook returned no payload.
             ValueError: a Finish's reason and raw contradict each other.
         """
@@ -253,14 +253,14 @@ class Spelling(Facts):
     ) -> None:
         events = list(events_of(script))
         if finish and self.stops_at_finish and events[-1] is not finish:
-            raise CannotSpell(f"{self.name}: a reader stops at {self.end_marker}")
+            raise Unsupported(f"{self.name}: a reader stops at {self.end_marker}")
         if finish is None or finish.usage == Usage():
             return
         for name, count in finish.usage.counts().items():
             if count and name not in self.usage_counts:
-                raise CannotSpell(f"{self.name} does not tell {name}")
+                raise Unsupported(f"{self.name} does not tell {name}")
         if placement not in self.usage_placements:
-            raise CannotSpell(f"{self.name} never tells its usage {placement}")
+            raise Unsupported(f"{self.name} never tells its usage {placement}")
 
     def _delta(self, event: Event) -> Payload:
         match event:
@@ -270,7 +270,7 @@ class Spelling(Facts):
                 return self.reasoning_event(event)
             case ToolCallDelta():
                 return self.call_event(event)
-        raise CannotSpell(f"{self.name}: a Finish is the last thing that its event says")
+        raise Unsupported(f"{self.name}: a Finish is the last thing that its event says")
 
     def _join(self, item: Together, placement: UsagePlacement) -> Iterator[Piece]:
         *events, last = item.events

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from modeltest.wire import CannotSpell, Payload
+from modeltest.wire import Payload, Unsupported
 
 from .home_made_wire import AcmeLines
 
@@ -15,5 +15,5 @@ class ApartLines(AcmeLines):
         """Return one line that says all of `payloads`, unless it is one that is never sent."""
         said = self.join(payloads)
         if "over" in said and said.keys() & {"say", "call"}:
-            raise CannotSpell(f"{self.name}: the last line has no content")
+            raise Unsupported(f"{self.name}: the last line has no content")
         return said

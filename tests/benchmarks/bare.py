@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import requests
 
-from modeltest.harness import Subject
+from modeltest.harness import Target
 from modeltest.interface import Request
 from tests.benchmarks.tape import Answer, Scene
 
@@ -117,16 +117,16 @@ def _read_request(connection: socket.socket) -> bool:
     return True
 
 
-def replay(scenes: Sequence[Scene], subject: Subject, server: BareServer) -> None:
+def replay(scenes: Sequence[Scene], target: Target, server: BareServer) -> None:
     """Do to the adapter what was recorded, each scene with a fresh session and model."""
     for scene in scenes:
         server.play(scene.answers)
         with requests.Session() as session:
             session.trust_env = False  # as the kit's
-            model = subject.new_model(server.url, session)
+            model = target.new_model(server.url, session)
             hands: dict[int, _Hand] = {}
             for use in scene.uses:
-                hand = hands.setdefault(use.stream, _Hand(model, subject.request, server))
+                hand = hands.setdefault(use.stream, _Hand(model, target.request, server))
                 with contextlib.suppress(Exception):  # the adapter's errors were recorded, too
                     getattr(hand, use.verb)(*use.arguments)
             server.wait()

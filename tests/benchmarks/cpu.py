@@ -21,11 +21,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from modeltest.checks import ALL, BY_NAME
-from modeltest.harness import Check, Subject
+from modeltest.harness import Check, Target
 from tests.benchmarks.bare import BareServer, replay
 from tests.benchmarks.measure import Table, in_turns, milliseconds, timed
-from tests.benchmarks.subjects import openai_chat, passed
 from tests.benchmarks.tape import Scene, record
+from tests.benchmarks.targets import openai_chat, passed
 
 QUICK = ("release/with", "release/failed", "truncation/reset", "truncation/closed")
 
@@ -68,8 +68,8 @@ class Comparison:
 def tables(*, quick: bool) -> Iterator[Table]:
     """Compare all checks together, and each by itself."""
     checks = [BY_NAME[name] for name in QUICK] if quick else [c for c in ALL if not c.needs]
-    subject = openai_chat()
-    each = [compare(check, subject, 1 if quick else 7) for check in checks]
+    target = openai_chat()
+    each = [compare(check, target, 1 if quick else 7) for check in checks]
     each.sort(key=lambda comparison: comparison.kit, reverse=True)
     yield Table(
         "CPU of the kit, and of the same exchanges with a bare server",
@@ -79,15 +79,15 @@ def tables(*, quick: bool) -> Iterator[Table]:
     )
 
 
-def compare(check: Check, subject: Subject, rounds: int) -> Comparison:
+def compare(check: Check, target: Target, rounds: int) -> Comparison:
     """Record a check, and measure it and its replay in turns."""
-    scenes = record(check, subject)
+    scenes = record(check, target)
     with BareServer() as server:
-        replay(scenes, subject, server)
+        replay(scenes, target, server)
         replayed = Traffic(server.answered, server.sent)
         actions = {
-            "kit": timed(lambda: passed(check, subject), time.process_time),
-            "bare": timed(lambda: replay(scenes, subject, server), time.process_time),
+            "kit": timed(lambda: passed(check, target), time.process_time),
+            "bare": timed(lambda: replay(scenes, target, server), time.process_time),
         }
         measured = in_turns(rounds, actions)
     kit, bare = measured["kit"].median, measured["bare"].median

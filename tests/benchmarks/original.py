@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 from modeltest.checks import BY_NAME
 from tests.benchmarks.measure import Table, compare, in_turns, timed
-from tests.benchmarks.subjects import openai_chat, passed
+from tests.benchmarks.targets import openai_chat, passed
 
 CHECKS = ("release/break", "release/cancel", "truncation/clean")
 
 
 def tables(*, quick: bool) -> Iterator[Table]:
     """Run them together, and each by itself."""
-    subject = openai_chat()
+    target = openai_chat()
 
     def run(*names: str) -> None:
         for name in names:
-            passed(BY_NAME[name], subject)
+            passed(BY_NAME[name], target)
 
     actions = {
         "all three": timed(lambda: run(*CHECKS)),

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 import tests.adapters.test_openai_chat as example
 import tests.adapters.test_openai_chat_wire as wire
 from modeltest.checks import BY_NAME
-from modeltest.testcases.preflight import subject_of
+from modeltest.testcases.preflight import target_of
 from tests.benchmarks.measure import Series, Table, in_turns, milliseconds, timed
-from tests.benchmarks.subjects import passed
+from tests.benchmarks.targets import passed
 
 QUICK = ("test_break_releases", "test_truncated_is_an_error")
 
@@ -47,10 +47,10 @@ _Times = dict[str, tuple[float, float]]
 
 def _cuts(*, quick: bool) -> Table:
     """Say what the in-process check of every cut takes: the whole adapter, without a socket."""
-    subject = subject_of(wire.TestOpenAIChatWire())
-    cuts = sum(len(body.data) for body in subject.wire.prefix_bodies())
+    target = target_of(wire.TestOpenAIChatWire())
+    cuts = sum(len(body.data) for body in target.wire.prefix_bodies())
     check = BY_NAME["truncation/prefix"]
-    runs = in_turns(1 if quick else 5, {"all": timed(lambda: passed(check, subject))})["all"]
+    runs = in_turns(1 if quick else 5, {"all": timed(lambda: passed(check, target))})["all"]
     each = runs.median / cuts
     rows = [
         (f"{cuts} cuts", f"{runs.median:.2f}", f"{runs.p99:.2f}"),

@@ -9,8 +9,8 @@ from unittest import mock
 
 from modeltest.backend import Backend, Exchange, Stage
 from modeltest.consumer import Stream
-from modeltest.harness import Check, Subject
-from tests.benchmarks.subjects import passed
+from modeltest.harness import Check, Target
+from tests.benchmarks.targets import passed
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Scene:
     uses: list[Use] = field(default_factory=list)
 
 
-def record(check: Check, subject: Subject) -> list[Scene]:
+def record(check: Check, target: Target) -> list[Scene]:
     """Run a check on a synchronous adapter, and return all it did to it."""
     scenes: list[Scene] = []
     answers: weakref.WeakKeyDictionary[Exchange, Answer] = weakref.WeakKeyDictionary()
@@ -86,5 +86,5 @@ def record(check: Check, subject: Subject) -> list[Scene]:
         mock.patch("modeltest.backend.handler.Stage", RecordedStage),
         mock.patch.object(Stream, "start", recorded_start),
     ):
-        passed(check, subject)
+        passed(check, target)
     return [scene for scene in scenes if scene.uses]

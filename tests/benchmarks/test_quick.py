@@ -9,7 +9,7 @@ from modeltest.checks import BY_NAME
 from tests.benchmarks import cpu
 from tests.benchmarks.__main__ import BENCHMARKS, main
 from tests.benchmarks.measure import Series, Table, in_turns
-from tests.benchmarks.subjects import openai_chat
+from tests.benchmarks.targets import openai_chat
 
 
 class TestBenchmarks(unittest.TestCase):
@@ -35,10 +35,10 @@ class TestBenchmarks(unittest.TestCase):
         self.assertIn("no benchmark verdikt; there are start-stop, verdict,", errors.getvalue())
 
     def test_a_replay_sends_what_the_kit_sent(self) -> None:
-        subject = openai_chat()
+        target = openai_chat()
         for name in cpu.QUICK:
             with self.subTest(name):
-                comparison = cpu.compare(BY_NAME[name], subject, rounds=1)
+                comparison = cpu.compare(BY_NAME[name], target, rounds=1)
                 self.assertGreater(comparison.recorded.answers, 0)
                 self.assertEqual(comparison.replayed, comparison.recorded)
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 from modeltest.backend.scripts import flowing
 from modeltest.consumer import Stream
-from modeltest.delivery import Trial
-from modeltest.delivery.scenario import Case
+from modeltest.delivery import CheckContext
+from modeltest.delivery.scenario import Scenario
 from tests.benchmarks.measure import Table, compare, in_turns
-from tests.benchmarks.subjects import as_check, openai_chat, passed
+from tests.benchmarks.targets import as_check, openai_chat, passed
 
 
 def tables(*, quick: bool) -> Iterator[Table]:
@@ -31,15 +31,15 @@ def _stop_to_verdict(stop: Callable[[Stream], object]) -> float:
     """Play what `release/break` and `release/close` do, and measure their last part."""
     seconds: list[float] = []
 
-    def judge(trial: Trial) -> None:
-        with trial.case("", flowing(trial)) as case:
+    def judge(context: CheckContext) -> None:
+        with context.case("", flowing(context)) as case:
             seconds.append(_measure(case, stop))
 
     passed(as_check(judge), openai_chat())
     return seconds[0]
 
 
-def _measure(case: Case, stop: Callable[[Stream], object]) -> float:
+def _measure(case: Scenario, stop: Callable[[Stream], object]) -> float:
     stream = case.started()
     began = time.perf_counter()
     stop(stream)

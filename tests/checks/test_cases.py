@@ -14,7 +14,7 @@ from modeltest.wire import BedrockConverse, Gemini, OllamaChat
 from tests.adapters.gemini import GeminiModel
 from tests.adapters.ollama_chat import OllamaChatModel
 
-from .subjects import subject
+from .targets import target
 
 BOUNDED = BY_NAME["delivery/bounded"]
 
@@ -68,7 +68,7 @@ class MakesUpIds(GeminiModel):
 
 
 def wired(wire, model):
-    return subject(
+    return target(
         new_model=lambda base_url, client: model(base_url, session=client, api_key="key"),
         event=wire.event,
         wire=wire,
@@ -76,12 +76,12 @@ def wired(wire, model):
 
 
 def made(model):
-    return subject(new_model=lambda base_url, client: model(base_url, client, "key"))
+    return target(new_model=lambda base_url, client: model(base_url, client, "key"))
 
 
 class TestBounded(unittest.TestCase):
     def test_the_careful_adapter_is_judged(self):
-        self.assertEqual(run(BOUNDED, subject()).status, Status.PASSED)
+        self.assertEqual(run(BOUNDED, target()).status, Status.PASSED)
 
     def test_a_reader_without_comments_is_not_judged(self):
         outcome = run(BOUNDED, made(RefusesComments))

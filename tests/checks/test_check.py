@@ -5,14 +5,14 @@ import itertools
 import unittest
 
 from modeltest.checks import ALL, BY_NAME, METHODS, name_of
-from modeltest.delivery import Trial
+from modeltest.delivery import CheckContext
 from modeltest.harness import Check, Level, Need, check
 
 
 class TestMakingOne(unittest.TestCase):
     def test_the_docstring_gives_requirement_and_why(self) -> None:
-        @check("group/name", "test_name", fix="mend it", needs=(Need.WIRE,))
-        def made(trial: Trial) -> None:
+        @check("group/name", fix="mend it", needs=(Need.WIRE,))
+        def made(context: CheckContext) -> None:
             """It holds.
 
             It matters, because
@@ -22,14 +22,14 @@ class TestMakingOne(unittest.TestCase):
         self.assertIsInstance(made, Check)
         self.assertEqual(made.requirement, "It holds.")
         self.assertEqual(made.why, "It matters, because it matters.")
-        self.assertEqual((made.id, made.group, made.method), ("group/name", "group", "test_name"))
+        self.assertEqual((made.id, made.group, made.method), ("group/name", "group", "test_made"))
         self.assertEqual((made.level, made.fix), (Level.MUST, "mend it"))
         self.assertEqual(made.needs, (Need.WIRE,))
 
     def test_one_that_is_not_explained_is_refused(self) -> None:
-        def without(trial: Trial) -> None: ...
+        def without(context: CheckContext) -> None: ...
 
-        def without_why(trial: Trial) -> None:
+        def without_why(context: CheckContext) -> None:
             """It holds."""
 
         for function in (without, without_why):
@@ -40,7 +40,7 @@ class TestMakingOne(unittest.TestCase):
                     "^check group/name: the docstring gives a requirement, then the why$",
                 ),
             ):
-                check("group/name", "test_name", fix="mend it")(function)
+                check("group/name", fix="mend it")(function)
 
 
 class TestAll(unittest.TestCase):

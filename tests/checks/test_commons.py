@@ -11,7 +11,7 @@ from modeltest.backend import KitThread
 from modeltest.delivery import Status, run
 from modeltest.delivery.process_state import commons_kept, failure_of
 
-from .subjects import check, subject
+from .targets import check, target
 
 
 def on_a_kit_thread(act) -> BaseException | None:
@@ -108,21 +108,21 @@ class TestCommons(unittest.TestCase):
         self.assertEqual(len(deeds), 1)
 
     def test_a_check_that_passes_fails_of_it(self) -> None:
-        def change(trial) -> None:
-            with trial.case(""):
+        def change(context) -> None:
+            with context.case(""):
                 socket.setdefaulttimeout(0.5)
 
-        outcome = run(check(change), subject())
+        outcome = run(check(change), target())
         self.assertIs(outcome.status, Status.FAILED)
         self.assertIn("the process: socket.getdefaulttimeout() was changed to 0.5", outcome.text)
         self.assertIn("let the adapter change, close and end only what it made", outcome.text)
 
     def test_what_the_kit_stumbles_over_is_no_fault_of_its_own(self) -> None:
-        def change(trial) -> None:
+        def change(context) -> None:
             socket.setdefaulttimeout(0.5)
             raise ZeroDivisionError
 
-        self.assertIs(run(check(change), subject()).status, Status.FAILED)
+        self.assertIs(run(check(change), target()).status, Status.FAILED)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ import responses
 from requests.adapters import HTTPAdapter
 
 from modeltest.backend import Response, Send
-from modeltest.delivery import Trial, run
+from modeltest.delivery import CheckContext, run
 from modeltest.delivery.elsewhere import Caught, caught_elsewhere, in_place
 from modeltest.harness import Check
 
-from .subjects import check, subject
+from .targets import check, target
 
 REAL = HTTPAdapter.send
 FAR = "https://api.example.com/v1/chat?key=abc&q=1"
@@ -29,8 +29,8 @@ class TestCaught(unittest.TestCase):
     def judged(self, send: Any) -> Check:
         """Return a check that calls `send(url of the backend)` where an adapter would run."""
 
-        def judge(trial: Trial) -> None:
-            with trial.case("", Response((Send(b"here"),))) as case:
+        def judge(context: CheckContext) -> None:
+            with context.case("", Response((Send(b"here"),))) as case:
                 with caught_elsewhere(case) as caught:
                     thread = threading.Thread(target=send, args=(case.backend.url,))
                     thread.start()
@@ -46,7 +46,7 @@ class TestCaught(unittest.TestCase):
             self.errors.append(error)
 
     def test_a_request_to_another_machine_is_caught_and_fails(self) -> None:
-        run(self.judged(lambda _: self.post(FAR, json={"a": 1})), subject())
+        run(self.judged(lambda _: self.post(FAR, json={"a": 1})), target())
         (caught,) = self.caught
         self.assertEqual(caught, Caught("POST", FAR, b'{"a": 1}'))
         shown = 'POST https://api.example.com/v1/chat?key=[redacted]&q=1\n{"a": 1}'
@@ -57,10 +57,10 @@ class TestCaught(unittest.TestCase):
         self.assertEqual(str(error), "modeltest refused to connect to api.example.com")
 
     def test_bodies_that_come_in_pieces_are_not_read(self) -> None:
-        run(self.judged(lambda _: self.post(FAR, data=iter([b"a"]))), subject())
+        run(self.judged(lambda _: self.post(FAR, data=iter([b"a"]))), target())
         self.assertEqual([one.body for one in self.caught], [None])
         self.assertTrue(self.caught[0].summary.startswith("POST https://api.example.com/"))
-        run(self.judged(lambda _: self.post(FAR, data="é")), subject())
+        run(self.judged(lambda _: self.post(FAR, data="é")), target())
         self.assertEqual([one.body for one in self.caught], ["é".encode()])
 
     def test_a_request_to_this_machine_passes_however_it_is_spelled(self) -> None:
@@ -68,7 +68,7 @@ class TestCaught(unittest.TestCase):
             self.post(url)
             self.post(url.replace("127.0.0.1", "localhost"))
 
-        run(self.judged(send), subject())
+        run(self.judged(send), target())
         self.assertEqual(self.answered, ["here", "here"])
         self.assertEqual(self.caught, [])
 
@@ -83,7 +83,7 @@ class TestCaught(unittest.TestCase):
 
         thread = threading.Thread(target=bystander)
         thread.start()
-        run(self.judged(lambda _: (go.set(), done.wait(10))), subject())
+        run(self.judged(lambda _: (go.set(), done.wait(10))), target())
         thread.join()
         self.assertEqual(self.caught, [])
         self.assertNotIn("modeltest", str(self.errors[0]))
@@ -93,11 +93,11 @@ class TestCaught(unittest.TestCase):
             raise KeyboardInterrupt
 
         with suppress(KeyboardInterrupt):
-            run(check(lambda trial: self._raise_inside(trial)), subject())
+            run(check(lambda context: self._raise_inside(context)), target())
         self.assertIs(HTTPAdapter.send, REAL)
 
-    def _raise_inside(self, trial: Trial) -> None:
-        with trial.case("") as case, caught_elsewhere(case):
+    def _raise_inside(self, context: CheckContext) -> None:
+        with context.case("") as case, caught_elsewhere(case):
             self.assertIsNot(HTTPAdapter.send, REAL)
             raise KeyboardInterrupt
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from modeltest.checks import BY_NAME
 from modeltest.delivery import Status, run
-from modeltest.harness import Subject
+from modeltest.harness import Target
 from tests.mutants import parrot
 
 
@@ -21,7 +21,7 @@ class TestCharset(unittest.TestCase):
     """An author's event has no accent in it, as a rule."""
 
     def judge(self, model: Any, event: Any = parrot.event) -> Any:
-        return run(BY_NAME["framing/charset"], Subject(new_model=model, event=event))
+        return run(BY_NAME["framing/charset"], Target(new_model=model, event=event))
 
     def test_an_accent_is_put_into_it(self) -> None:
         self.assertIs(self.judge(parrot.Parrot).status, Status.PASSED)

@@ -8,7 +8,7 @@ from modeltest.checks import BY_NAME
 from modeltest.consumer import AsyncConsumer
 from modeltest.delivery import Status, run
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import Subject
+from modeltest.harness import Target
 from modeltest.transports import OwnTransport
 from tests.mutants import awaiting, failing, parrot
 from tests.testcase.running import event
@@ -47,8 +47,8 @@ class AsyncClosing(awaiting.AsyncParrot):
         type(self).closed += 1
 
 
-def subject(model: Any, **changes: Any) -> Subject:
-    return Subject(
+def target(model: Any, **changes: Any) -> Target:
+    return Target(
         new_model=lambda url, client: model(url, client, "another key"),
         event=lambda i: event(i).encode(),
         **changes,
@@ -57,7 +57,7 @@ def subject(model: Any, **changes: Any) -> Subject:
 
 class TestHints(unittest.TestCase):
     def test_an_error_of_the_adapters_own_has_to_be_named(self) -> None:
-        outcome = run(BY_NAME["faults/redirect"], subject(Own))
+        outcome = run(BY_NAME["faults/redirect"], target(Own))
         self.assertRegex(
             outcome.text, r"\n  fix      derive the adapter's errors .*`model_error = …`$"
         )
@@ -65,17 +65,17 @@ class TestHints(unittest.TestCase):
     def test_an_error_of_another_package_has_to_be_caught(self) -> None:
         outcome = run(
             BY_NAME["faults/unreachable"],
-            Subject(new_model=failing.LeavesConnectionErrors, event=parrot.event),
+            Target(new_model=failing.LeavesConnectionErrors, event=parrot.event),
         )
         self.assertRegex(outcome.text, r"\n  fix      catch what the HTTP client raises")
 
     def test_a_key_that_was_not_handed_on_cannot_be_looked_for(self) -> None:
-        outcome = run(BY_NAME["faults/secret"], subject(AcmeModel))
+        outcome = run(BY_NAME["faults/secret"], target(AcmeModel))
         self.assertEqual(outcome.status, Status.SKIPPED)
         self.assertIn("no request carries the api_key: hand `self.api_key` to", outcome.text)
 
     def test_a_400_that_is_sent_again_is_none_of_its_business(self) -> None:
-        again = Subject(
+        again = Target(
             new_model=failing.RepeatsEveryRefusal, event=parrot.event, retries=failing.RETRIES
         )
         outcome = run(BY_NAME["isolation/reuse"], again)
@@ -87,13 +87,13 @@ class TestClosing(unittest.TestCase):
 
     def test_a_model(self) -> None:
         before = Closing.closed
-        outcome = run(BY_NAME["truncation/clean"], subject(Closing))
+        outcome = run(BY_NAME["truncation/clean"], target(Closing))
         self.assertEqual(outcome.status, Status.PASSED, outcome.text)
         self.assertEqual(Closing.closed, before + 1)
 
     def test_an_asynchronous_model(self) -> None:
         before = AsyncClosing.closed
-        own = Subject(new_model=AsyncClosing, event=parrot.event)
+        own = Target(new_model=AsyncClosing, event=parrot.event)
         own = replace(own, consumer=AsyncConsumer, transport=OwnTransport())
         outcome = run(BY_NAME["truncation/clean"], own)
         self.assertEqual(outcome.status, Status.PASSED, outcome.text)

@@ -12,7 +12,7 @@ from modeltest.backend import Progress
 from modeltest.checks import BY_NAME
 from modeltest.consumer import AsyncConsumer
 from modeltest.delivery import Outcome, Status, run
-from modeltest.harness import Subject
+from modeltest.harness import Target
 from modeltest.transports import OwnTransport
 from tests.mutants import parrot
 from tests.mutants.awaiting import AsyncParrot
@@ -21,14 +21,14 @@ GOES_ROUND, TWO = "delivery/loop", "isolation/loops"
 
 
 def judge(model: Any, name: str, deadline: float = 5.0) -> Outcome:
-    subject = Subject(
+    target = Target(
         new_model=model,
         event=parrot.event,
         transport=OwnTransport(),
         consumer=AsyncConsumer,
         deadline=deadline,
     )
-    return run(BY_NAME[name], subject)
+    return run(BY_NAME[name], target)
 
 
 class Relaying(AsyncParrot):
@@ -54,7 +54,7 @@ class TestGoesRound(unittest.TestCase):
 
     def test_a_synchronous_adapter_is_not_judged(self) -> None:
         for name in (GOES_ROUND, TWO):
-            outcome = run(BY_NAME[name], Subject(new_model=parrot.Parrot, event=parrot.event))
+            outcome = run(BY_NAME[name], Target(new_model=parrot.Parrot, event=parrot.event))
             self.assertIs(outcome.status, Status.SKIPPED)
             self.assertEqual(outcome.text, "for asynchronous adapters: here is no event loop")
 

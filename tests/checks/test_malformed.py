@@ -5,7 +5,7 @@ from typing import Any
 
 from modeltest.checks import BY_NAME
 from modeltest.delivery import Status, run
-from modeltest.harness import Subject
+from modeltest.harness import Target
 from tests.mutants import failing, parrot, revealing, sharing
 
 
@@ -18,7 +18,7 @@ class TestMalformed(unittest.TestCase):
     """All other cases are tried all the same."""
 
     def judge(self, name: str, model: Any) -> Any:
-        return run(BY_NAME[name], Subject(new_model=model, event=event, deadline=5.0))
+        return run(BY_NAME[name], Target(new_model=model, event=event, deadline=5.0))
 
     def test_a_fault_of_another_case_is_seen(self) -> None:
         for name, model in (

@@ -10,11 +10,11 @@ from unittest import mock
 
 from modeltest import Event, ModelError, Request
 from modeltest.backend import BackendError, End, Response, events
-from modeltest.delivery import Outcome, Status, Trial, run
+from modeltest.delivery import CheckContext, Outcome, Status, run
 from modeltest.demo.acme import AcmeModel
 from modeltest.harness import Evidence, Failure, Level, Need, SetUpError, Skip
 
-from .subjects import check, event, subject
+from .targets import check, event, target
 
 ANSWER = Response((*events([event(0), event(1)]), End()))
 
@@ -29,23 +29,23 @@ class Exploding:
         return "Exploding()"
 
 
-def passes(trial: Trial) -> None:
-    with trial.case("", ANSWER) as case:
+def passes(context: CheckContext) -> None:
+    with context.case("", ANSWER) as case:
         case.read()
 
 
 class TestStatus(unittest.TestCase):
     def test_passed(self) -> None:
-        outcome = run(check(passes), subject())
+        outcome = run(check(passes), target())
         self.assertEqual((outcome.status, outcome.text, outcome.attempts), ("passed", "", ()))
 
     def test_failed(self) -> None:
-        def fails(trial: Trial) -> None:
-            with trial.case("", ANSWER) as case:
+        def fails(context: CheckContext) -> None:
+            with context.case("", ANSWER) as case:
                 case.read()
                 raise Failure("it broke.", (Evidence("seen", "this"),))
 
-        outcome = run(check(fails), subject())
+        outcome = run(check(fails), target())
         self.assertEqual(outcome.status, Status.FAILED)
         self.assertRegex(
             outcome.text,
@@ -57,13 +57,13 @@ class TestStatus(unittest.TestCase):
         )
 
     def test_every_case_is_tried_and_reported(self) -> None:
-        def fails(trial: Trial) -> None:
+        def fails(context: CheckContext) -> None:
             for name in ("first", "second", "third"):
-                with trial.case(name, ANSWER):
+                with context.case(name, ANSWER):
                     if name != "second":
                         raise Failure(f"the {name} broke.")
 
-        text = run(check(fails), subject()).text
+        text = run(check(fails), target()).text
         self.assertRegex(
             text, r"\Agroup/name: 2 of 3 cases fail\.\n- first: the first broke\.\n  s"
         )
@@ -71,114 +71,114 @@ class TestStatus(unittest.TestCase):
         self.assertNotIn("second", text)
 
     def test_one_case_of_several(self) -> None:
-        def fails(trial: Trial) -> None:
-            with trial.case("first", ANSWER):
+        def fails(context: CheckContext) -> None:
+            with context.case("first", ANSWER):
                 raise Failure("it broke.")
-            with trial.case("second", ANSWER):
+            with context.case("second", ANSWER):
                 pass
 
-        self.assertRegex(run(check(fails), subject()).text, r"\Agroup/name: first: it broke\.\n")
+        self.assertRegex(run(check(fails), target()).text, r"\Agroup/name: first: it broke\.\n")
 
     def test_a_failure_outside_of_a_case(self) -> None:
-        def fails(trial: Trial) -> None:
+        def fails(context: CheckContext) -> None:
             raise Failure("it broke.")
 
-        text = run(check(fails), subject()).text
+        text = run(check(fails), target()).text
         self.assertEqual(text, "group/name: it broke.\n  fix      mend it")
 
 
 class TestLevels(unittest.TestCase):
     def failing(self, *levels: Level | None) -> Any:
-        def fails(trial: Trial) -> None:
+        def fails(context: CheckContext) -> None:
             for number, level in enumerate(levels):
-                with trial.case(f"case {number}", ANSWER, level=level):
+                with context.case(f"case {number}", ANSWER, level=level):
                     raise Failure("it broke.")
 
         return fails
 
     def test_a_should_check_warns(self) -> None:
-        outcome = run(check(self.failing(None), Level.SHOULD), subject())
+        outcome = run(check(self.failing(None), Level.SHOULD), target())
         self.assertEqual(outcome.status, Status.WARNED)
         self.assertRegex(outcome.text, r"\Agroup/name: case 0: it broke\.\n")
 
     def test_a_should_case_of_a_must_check_warns_and_is_marked(self) -> None:
-        outcome = run(check(self.failing(Level.SHOULD)), subject())
+        outcome = run(check(self.failing(Level.SHOULD)), target())
         self.assertEqual(outcome.status, Status.WARNED)
         self.assertRegex(outcome.text, r"\Agroup/name: case 0 \[SHOULD\]: it broke\.\n")
 
     def test_a_must_case_beside_it_fails(self) -> None:
-        outcome = run(check(self.failing(Level.SHOULD, None)), subject())
+        outcome = run(check(self.failing(Level.SHOULD, None)), target())
         self.assertEqual(outcome.status, Status.FAILED)
         self.assertRegex(outcome.text, r"2 of 2 .*\n- case 0 \[SHOULD\]: it(.*\n)*- case 1: it")
 
     def test_a_case_without_a_name_is_the_only_one(self) -> None:
-        def fails(trial: Trial) -> None:
-            with trial.case("", ANSWER, level=Level.SHOULD):
+        def fails(context: CheckContext) -> None:
+            with context.case("", ANSWER, level=Level.SHOULD):
                 raise Failure("it broke.")
 
-        outcome = run(check(fails), subject())
+        outcome = run(check(fails), target())
         self.assertIs(outcome.status, Status.WARNED)
         self.assertRegex(outcome.text, r"\Agroup/name: it broke\.")
 
 
 class TestSkips(unittest.TestCase):
     def test_what_it_needs(self) -> None:
-        def never(trial: Trial) -> None:
+        def never(context: CheckContext) -> None:
             raise AssertionError
 
         needing = check(never, needs=(Need.WIRE, Need.RETRIES))
         self.assertEqual(
-            run(needing, subject()),
+            run(needing, target()),
             Outcome(
                 needing, Status.SKIPPED, "needs `wire` and `retries`: set them on the test case"
             ),
         )
-        one = run(check(never, needs=(Need.WIRE,)), subject())
+        one = run(check(never, needs=(Need.WIRE,)), target())
         self.assertEqual(one.text, "needs `wire`: set it on the test case")
         needing = check(passes, needs=(Need.RETRIES,))
-        self.assertEqual(run(needing, subject(retries=1)).status, Status.PASSED)
+        self.assertEqual(run(needing, target(retries=1)).status, Status.PASSED)
 
     def test_the_whole_check(self) -> None:
-        def skips(trial: Trial) -> None:
+        def skips(context: CheckContext) -> None:
             raise Skip("not for this adapter")
 
-        outcome = run(check(skips), subject())
+        outcome = run(check(skips), target())
         self.assertEqual((outcome.status, outcome.text), ("skipped", "not for this adapter"))
 
     def test_every_case(self) -> None:
-        def skips(trial: Trial) -> None:
+        def skips(context: CheckContext) -> None:
             for name in ("first", "second"):
-                with trial.case(name, ANSWER):
+                with context.case(name, ANSWER):
                     raise Skip("no gzip")
-            with trial.case("third", ANSWER):
+            with context.case("third", ANSWER):
                 raise Skip("no token")
 
-        outcome = run(check(skips), subject())
+        outcome = run(check(skips), target())
         self.assertEqual(outcome.status, Status.SKIPPED)
         self.assertEqual(outcome.text, "no gzip (first, second); no token (third)")
 
     def test_some_cases(self) -> None:
-        def skips(trial: Trial) -> None:
-            with trial.case("first", ANSWER):
+        def skips(context: CheckContext) -> None:
+            with context.case("first", ANSWER):
                 raise Skip("no gzip")
-            passes(trial)
+            passes(context)
 
-        outcome = run(check(skips), subject())
+        outcome = run(check(skips), target())
         self.assertEqual((outcome.status, outcome.text), ("passed", "no gzip (first)"))
 
     def test_some_cases_beside_one_that_fails(self) -> None:
-        def skips(trial: Trial) -> None:
-            with trial.case("first", ANSWER):
+        def skips(context: CheckContext) -> None:
+            with context.case("first", ANSWER):
                 raise Skip("no gzip")
             for name in ("second", "third"):
-                with trial.case(name, ANSWER):
+                with context.case(name, ANSWER):
                     raise Failure("it broke.")
 
-        outcome = run(check(skips), subject())
+        outcome = run(check(skips), target())
         self.assertRegex(outcome.text, r"\Agroup/name: 2 of 2 cases fail\.")
 
     def test_no_case_at_all(self) -> None:
-        outcome = run(check(lambda trial: None), subject())
+        outcome = run(check(lambda context: None), target())
         self.assertEqual(outcome.status, Status.SKIPPED)
 
 
@@ -196,13 +196,13 @@ class TestHangs(unittest.TestCase):
     def test_no_further_case_is_tried(self) -> None:
         tried: list[str] = []
 
-        def reads(trial: Trial) -> None:
+        def reads(context: CheckContext) -> None:
             for name in ("first", "second"):
-                with trial.case(name, ANSWER) as case:
+                with context.case(name, ANSWER) as case:
                     tried.append(name)
                     case.read()
 
-        outcome = run(check(reads), subject(new_model=self.hanging(), deadline=0.5))
+        outcome = run(check(reads), target(new_model=self.hanging(), deadline=0.5))
         self.assertEqual((outcome.status, tried), (Status.FAILED, ["first"]))
         self.assertRegex(
             outcome.text,
@@ -212,26 +212,26 @@ class TestHangs(unittest.TestCase):
         )
 
     def test_a_should_case_that_hangs_warns(self) -> None:
-        def reads(trial: Trial) -> None:
-            with trial.case("first", ANSWER, level=Level.SHOULD) as case:
+        def reads(context: CheckContext) -> None:
+            with context.case("first", ANSWER, level=Level.SHOULD) as case:
                 case.read()
 
-        outcome = run(check(reads), subject(new_model=self.hanging(), deadline=0.5))
+        outcome = run(check(reads), target(new_model=self.hanging(), deadline=0.5))
         self.assertEqual(outcome.status, Status.WARNED)
 
     def test_a_stack_of_a_thread_that_ended_meanwhile(self) -> None:
         from modeltest.consumer import Hang
 
-        def hangs(trial: Trial) -> None:
-            with trial.case("", ANSWER):
+        def hangs(context: CheckContext) -> None:
+            with context.case("", ANSWER):
                 raise Hang("next()", 0.1, [])
 
-        self.assertIn("  stack    (the thread has ended)\n", run(check(hangs), subject()).text)
+        self.assertIn("  stack    (the thread has ended)\n", run(check(hangs), target()).text)
 
     def test_new_model_hangs(self) -> None:
         blocked = threading.Event()
         self.addCleanup(blocked.set)
-        hanging = subject(new_model=lambda base_url, client: blocked.wait(), deadline=0.5)
+        hanging = target(new_model=lambda base_url, client: blocked.wait(), deadline=0.5)
         self.assertIn("group/name: new_model() did not return", run(check(passes), hanging).text)
 
 
@@ -239,37 +239,37 @@ class TestFaults(unittest.TestCase):
     """What is nobody's verdict on the adapter comes out as what it is."""
 
     def test_a_script_that_raises_names_the_step(self) -> None:
-        def reads(trial: Trial) -> None:
-            with trial.case("", Response((Exploding(),))) as case:
+        def reads(context: CheckContext) -> None:
+            with context.case("", Response((Exploding(),))) as case:
                 case.read()
 
         with self.assertRaisesRegex(BackendError, r"ValueError\('no such step'\) at step Explod"):
-            run(check(reads), subject())
+            run(check(reads), target())
 
     def test_it_goes_before_a_failure_a_skip_and_a_hang(self) -> None:
         from modeltest.consumer import Hang
 
         for raised in (Failure("it broke."), Skip("no"), Hang("next()", 0.1, [])):
 
-            def reads(trial: Trial, raised: Exception = raised) -> None:
-                with trial.case("", Response((Exploding(),))) as case:
+            def reads(context: CheckContext, raised: Exception = raised) -> None:
+                with context.case("", Response((Exploding(),))) as case:
                     case.read()
                     raise raised
 
             with self.subTest(raised), self.assertRaises(BackendError):
-                run(check(reads), subject())
+                run(check(reads), target())
 
     def test_new_model_that_cannot_be_used(self) -> None:
         with self.assertRaises(SetUpError):
-            run(check(passes), subject(new_model=lambda base_url, client: None))
+            run(check(passes), target(new_model=lambda base_url, client: None))
 
     def test_anything_else(self) -> None:
-        def breaks(trial: Trial) -> None:
-            with trial.case("", ANSWER):
+        def breaks(context: CheckContext) -> None:
+            with context.case("", ANSWER):
                 raise ZeroDivisionError
 
         with self.assertRaises(ZeroDivisionError):
-            run(check(breaks), subject())
+            run(check(breaks), target())
 
 
 class TestGuards(unittest.TestCase):
@@ -279,52 +279,52 @@ class TestGuards(unittest.TestCase):
         self.addCleanup(gc.enable)
         seen: list[bool] = []
 
-        def looks(trial: Trial) -> None:
+        def looks(context: CheckContext) -> None:
             seen.append(gc.isenabled())
             gc.enable()
 
         for before in (gc.enable, gc.disable):
             before()
             expected = gc.isenabled()
-            run(check(looks), subject())
+            run(check(looks), target())
             self.assertEqual(gc.isenabled(), expected)
         self.assertEqual(seen, [False, False])
 
     def test_also_when_the_check_fails_to_run(self) -> None:
-        def breaks(trial: Trial) -> None:
+        def breaks(context: CheckContext) -> None:
             raise ZeroDivisionError
 
         with self.assertRaises(ZeroDivisionError):
-            run(check(breaks), subject())
+            run(check(breaks), target())
         self.assertTrue(gc.isenabled())
 
     def test_the_environment_is_neutral(self) -> None:
-        def looks(trial: Trial) -> None:
+        def looks(context: CheckContext) -> None:
             self.assertNotIn("HTTP_PROXY", os.environ)
             self.assertIsNone(socket.getdefaulttimeout())
 
         with mock.patch.dict(os.environ, HTTP_PROXY="http://192.0.2.1:9"):
-            run(check(looks), subject())
+            run(check(looks), target())
             self.assertEqual(os.environ["HTTP_PROXY"], "http://192.0.2.1:9")
 
     def test_threads_are_daemons(self) -> None:
-        def looks(trial: Trial) -> None:
+        def looks(context: CheckContext) -> None:
             thread = threading.Thread(target=int, daemon=False)
             thread.start()
             thread.join()
             self.assertTrue(thread.daemon)
 
-        run(check(looks), subject())
+        run(check(looks), target())
 
     def test_nothing_else_is_contacted(self) -> None:
-        def fails(trial: Trial) -> None:
-            with trial.case("", ANSWER):
+        def fails(context: CheckContext) -> None:
+            with context.case("", ANSWER):
                 for _ in range(2):
                     with self.assertRaises(OSError):
                         socket.create_connection(("192.0.2.1", 80), timeout=1)
                 raise Failure("it broke.")
 
-        outcome = run(check(fails), subject())
+        outcome = run(check(fails), target())
         self.assertEqual({attempt.address for attempt in outcome.attempts}, {("192.0.2.1", 80)})
         self.assertEqual(len(outcome.attempts), 2)
         self.assertRegex(
@@ -333,21 +333,21 @@ class TestGuards(unittest.TestCase):
         )
 
     def test_attempts_are_told_of_where_the_check_holds(self) -> None:
-        def phones(trial: Trial) -> None:
-            with trial.case("", ANSWER), self.assertRaises(OSError):
+        def phones(context: CheckContext) -> None:
+            with context.case("", ANSWER), self.assertRaises(OSError):
                 socket.create_connection(("192.0.2.1", 80), timeout=1)
 
-        outcome = run(check(phones), subject())
+        outcome = run(check(phones), target())
         self.assertEqual((outcome.status, len(outcome.attempts)), (Status.PASSED, 1))
 
     def test_a_check_that_shows_them_itself(self) -> None:
-        def shows(trial: Trial) -> None:
-            with trial.case("", ANSWER):
+        def shows(context: CheckContext) -> None:
+            with context.case("", ANSWER):
                 with self.assertRaises(OSError):
                     socket.create_connection(("192.0.2.1", 80), timeout=1)
                 raise Failure("it broke.", (Evidence("refused", "as it likes"),))
 
-        text = run(check(shows), subject()).text
+        text = run(check(shows), target()).text
         self.assertEqual(text.count("  refused  "), 1)
 
 
@@ -358,39 +358,39 @@ class TestCases(unittest.TestCase):
         models: list[Any] = []
         urls: list[str] = []
 
-        def looks(trial: Trial) -> None:
+        def looks(context: CheckContext) -> None:
             for name in ("first", "second"):
-                with trial.case(name, ANSWER) as case:
+                with context.case(name, ANSWER) as case:
                     models.append((case.model, case.ledger, case.backend))
                     urls.append(case.backend.url)
                     case.read()
                     self.assertEqual(len(case.backend.exchanges), 1)
                     self.assertEqual(len(case.ledger.connections), 1)
 
-        self.assertEqual(run(check(looks), subject()).status, Status.PASSED)
+        self.assertEqual(run(check(looks), target()).status, Status.PASSED)
         first, second = models
         self.assertTrue(all(a is not b for a, b in zip(first, second, strict=True)))
 
     def test_the_backend_is_gone_afterwards(self) -> None:
         addresses: list[tuple[str, int]] = []
 
-        def looks(trial: Trial) -> None:
-            with trial.case("", ANSWER) as case:
+        def looks(context: CheckContext) -> None:
+            with context.case("", ANSWER) as case:
                 addresses.append(case.backend.address)
                 raise Failure("it broke.")
 
-        run(check(looks), subject())
+        run(check(looks), target())
         with self.assertRaises(OSError):
             socket.create_connection(addresses[0], timeout=1).close()
 
     def test_apart_a_failure_has_evidence_too(self) -> None:
-        def reads(trial: Trial) -> None:
-            with trial.apart(ANSWER) as case:
+        def reads(context: CheckContext) -> None:
+            with context.apart(ANSWER) as case:
                 case.set_up()
                 case.read()
                 raise Failure("it broke.")
 
-        self.assertRegex(run(check(reads), subject()).text, r"it broke\.\n  server   sent 2 events")
+        self.assertRegex(run(check(reads), target()).text, r"it broke\.\n  server   sent 2 events")
 
     def test_a_failure_that_is_kept_keeps_nothing_of_the_adapter(self) -> None:
         import weakref
@@ -418,28 +418,28 @@ class TestCases(unittest.TestCase):
 
         alive: list[bool] = []
 
-        def reads(trial: Trial) -> None:
-            with trial.case("first", ANSWER) as case:
+        def reads(context: CheckContext) -> None:
+            with context.case("first", ANSWER) as case:
                 stream = case.started()
                 raise Failure("it broke.")
             del stream
             alive.append(events_of[0]() is not None)
 
-        model = subject(new_model=lambda base_url, client: Model(base_url, client, "key"))
+        model = target(new_model=lambda base_url, client: Model(base_url, client, "key"))
         run(check(reads), model)
         self.assertEqual(alive, [False])
 
     def test_the_subject_s_event(self) -> None:
         seen: list[bytes] = []
-        run(check(lambda trial: seen.append(trial.event(3))), subject())
+        run(check(lambda context: seen.append(context.event(3))), target())
         self.assertEqual(seen, [event(3)])
 
     def test_what_the_adapter_raises_is_a_matter_of_the_check(self) -> None:
-        def reads(trial: Trial) -> None:
-            with trial.case("", ANSWER) as case:
+        def reads(context: CheckContext) -> None:
+            with context.case("", ANSWER) as case:
                 self.assertIsInstance(case.read().error, ModelError)
 
-        self.assertEqual(run(check(reads), subject()).status, Status.PASSED)
+        self.assertEqual(run(check(reads), target()).status, Status.PASSED)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from urllib.parse import quote, quote_plus
 from modeltest.backend import REDACTED
 from modeltest.checks import BY_NAME
 from modeltest.delivery import run
-from modeltest.harness import SetUpError, Subject
+from modeltest.harness import SetUpError, Target
 from modeltest.harness.secret import Secret
 
 KEY = 'sk-a/b+c d"e\\f-3f9c2a'
@@ -57,40 +57,40 @@ class TestRedaction(unittest.TestCase):
         self.assertEqual(text, f"a {REDACTED} b {REDACTED} c '{REDACTED}' d")
 
     def test_nothing_is_left_of_one_that_was_shortened(self) -> None:
-        secret = Secret(Subject.api_key)
+        secret = Secret(Target.api_key)
         for length in range(3, 14):
-            self.assertEqual(secret.redact(f"{Subject.api_key[:length]}…"), REDACTED)
-        for length in range(14, len(Subject.api_key)):
-            self.assertEqual(secret.redact(f"{Subject.api_key[:length]}…"), f"{REDACTED}…")
-            self.assertEqual(secret.redact(f"…{Subject.api_key[-length:]}"), f"…{REDACTED}")
+            self.assertEqual(secret.redact(f"{Target.api_key[:length]}…"), REDACTED)
+        for length in range(14, len(Target.api_key)):
+            self.assertEqual(secret.redact(f"{Target.api_key[:length]}…"), f"{REDACTED}…")
+            self.assertEqual(secret.redact(f"…{Target.api_key[-length:]}"), f"…{REDACTED}")
 
     def test_a_word_that_it_begins_with_stays(self) -> None:
-        self.assertEqual(Secret(Subject.api_key).redact("modeltest"), "modeltest")
+        self.assertEqual(Secret(Target.api_key).redact("modeltest"), "modeltest")
 
 
 class Telltale:
     """Says its key in every error."""
 
     def stream(self, request: object) -> object:
-        raise ValueError(f"cannot use the key {Subject.api_key}")
+        raise ValueError(f"cannot use the key {Target.api_key}")
 
 
 class TestOutcomes(unittest.TestCase):
     def test_a_failure_does_not_say_the_key(self) -> None:
-        subject = Subject(new_model=lambda url, client: Telltale(), event=lambda i: b"data: {}\n\n")
-        outcome = run(BY_NAME["truncation/clean"], subject)
+        target = Target(new_model=lambda url, client: Telltale(), event=lambda i: b"data: {}\n\n")
+        outcome = run(BY_NAME["truncation/clean"], target)
         self.assertIn(f"ValueError: cannot use the key {REDACTED}", outcome.text)
-        self.assertNotIn(Subject.api_key, outcome.text)
+        self.assertNotIn(Target.api_key, outcome.text)
 
     def test_what_new_model_raises_does_not_say_it(self) -> None:
         def new_model(url: str, client: object) -> object:
-            raise ValueError(f"bad key {Subject.api_key}")
+            raise ValueError(f"bad key {Target.api_key}")
 
-        subject = Subject(new_model=new_model, event=lambda i: b"data: {}\n\n")
+        target = Target(new_model=new_model, event=lambda i: b"data: {}\n\n")
         with self.assertRaises(SetUpError) as caught:
-            run(BY_NAME["truncation/clean"], subject)
+            run(BY_NAME["truncation/clean"], target)
         self.assertRegex(str(caught.exception), r"new_model\(.*bad key \[redacted\](.|\n)*line \d+")
-        self.assertNotIn(Subject.api_key, str(caught.exception))
+        self.assertNotIn(Target.api_key, str(caught.exception))
         self.assertIsNone(caught.exception.__cause__)
         self.assertTrue(caught.exception.__suppress_context__)
 

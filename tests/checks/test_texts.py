@@ -15,10 +15,10 @@ from unittest import mock
 from modeltest.checks import ALL, BY_NAME
 from modeltest.delivery import Outcome, Status, run
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import Check, Subject
+from modeltest.harness import Check, Target
 from modeltest.harness.error_text import carried_by, notes_of
 from modeltest.interface import ModelError
-from tests.benchmarks.subjects import openai_chat
+from tests.benchmarks.targets import openai_chat
 from tests.mutants import (
     arriving,
     cancelling,
@@ -306,7 +306,7 @@ class TestTexts(unittest.TestCase):
         self.addCleanup(let_go)
 
     def judge(self, check: Check, model: type[parrot.Parrot], lines: list[str]) -> None:
-        outcome = run(check, Subject(new_model=model, event=parrot.event, deadline=DEADLINE))
+        outcome = run(check, Target(new_model=model, event=parrot.event, deadline=DEADLINE))
         self.assertIn(outcome.status, (Status.FAILED, Status.WARNED), model.__name__)
         self.assert_reads_well(outcome)
         rest = outcome.text
@@ -353,9 +353,9 @@ for name in TEXTS:
 
 class TestMany(unittest.TestCase):
     def test_three_hundred_streams_have_an_end_in_time(self) -> None:
-        subject = Subject(new_model=parrot.Parrot, event=parrot.event)
+        target = Target(new_model=parrot.Parrot, event=parrot.event)
         with mock.patch("modeltest.checks.release._PATIENCE", 0):
-            outcome = run(BY_NAME["release/many"], subject)
+            outcome = run(BY_NAME["release/many"], target)
         self.assertRegex(
             outcome.text, r"\Arelease/many: only 0 of 300 streams were left within 0 s: leaving"
         )
@@ -410,7 +410,7 @@ class TestWhatAnErrorCarries(unittest.TestCase):
                 except ModelError as error:
                     raise Own(str(error)) from error
 
-        given = Subject(new_model=lambda *of: Raises(*of, "key"), event=parrot.event)
+        given = Target(new_model=lambda *of: Raises(*of, "key"), event=parrot.event)
         self.assertNotIn("KeyError", run(BY_NAME["faults/status"], given).text)
 
 
@@ -420,10 +420,10 @@ class TestEventsThatSayNothing(unittest.TestCase):
             delta = {"role": "assistant"} if index == 0 else {"content": f"word{index} "}
             return b"data: %b\n\n" % json.dumps({"choices": [{"delta": delta}]}).encode()
 
-        subject = replace(openai_chat(), event=event)
+        target = replace(openai_chat(), event=event)
         for name in ("delivery/prompt", "framing/line-ends"):
             with self.subTest(name):
-                outcome = run(BY_NAME[name], subject)
+                outcome = run(BY_NAME[name], target)
                 self.assertEqual(outcome.status, Status.PASSED, outcome.text)
 
 

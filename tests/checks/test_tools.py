@@ -13,7 +13,7 @@ from modeltest.checks import BY_NAME
 from modeltest.corpus.tool_cases import bad_choices, bad_names, good_names, rule_of
 from modeltest.delivery import Outcome, Status, run
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import Subject
+from modeltest.harness import Target
 from modeltest.interface import ConfigError, ModelError, TextDelta
 from modeltest.transports import OwnTransport
 from modeltest.wire import CohereChat, Gemini, OllamaChat, OpenAIChat
@@ -22,7 +22,7 @@ from tests.adapters.ollama_chat import OllamaChatModel
 from tests.adapters.openai_chat import OpenAIChatModel
 from tests.mutants import elsewhere, parrot
 
-from .subjects import subject
+from .targets import target
 
 CONFIG, ACCEPTED, TRAPS, HISTORY = (
     BY_NAME[f"tools/{name}"] for name in ("config", "accepted", "traps", "history")
@@ -30,8 +30,8 @@ CONFIG, ACCEPTED, TRAPS, HISTORY = (
 REFUSED_NAMES = BY_NAME["test_refused_tool_names"]
 
 
-def made(model: Any, **changes: Any) -> Subject:
-    return subject(new_model=lambda url, client: model(url, client, "key"), **changes)
+def made(model: Any, **changes: Any) -> Target:
+    return target(new_model=lambda url, client: model(url, client, "key"), **changes)
 
 
 class ConnectsElsewhere(AcmeModel):
@@ -151,7 +151,7 @@ class TestElsewhere(unittest.TestCase):
 
     def test_what_has_nothing_of_the_request_in_it_is_none_of_it(self):
         for check in (CONFIG, TRAPS, ACCEPTED, HISTORY):
-            outcome = run(check, Subject(new_model=elsewhere.SendsTelemetry, event=parrot.event))
+            outcome = run(check, Target(new_model=elsewhere.SendsTelemetry, event=parrot.event))
             self.assertEqual((outcome.status, outcome.text), (Status.PASSED, ""))
 
 
@@ -216,24 +216,24 @@ class TestUnknownShapes(unittest.TestCase):
 
 class TestFormats(unittest.TestCase):
     def test_names_that_a_provider_takes_are_not_to_be_refused(self):
-        wired = subject(wire=Gemini())
+        wired = target(wire=Gemini())
         self.assertNotIn("tool name 'a.b'", bad_names(wired, rule_of(wired).refused))
         self.assertIn("tool name 'aaa'… (129 characters)", bad_names(wired, rule_of(wired).refused))
 
     def test_the_authors_own_rule_goes_first(self):
-        own = subject(accepted_tool_names=("a.b", "caf\u00e9"), refused_tool_names=("_x",))
+        own = target(accepted_tool_names=("a.b", "caf\u00e9"), refused_tool_names=("_x",))
         self.assertNotIn("tool name 'a.b'", bad_names(own, rule_of(own).refused))
         self.assertNotIn(r"tool name 'caf\xe9'", bad_names(own, rule_of(own).traps))
         self.assertNotIn("tool name '_x'", good_names(own))
 
     def test_a_choice_that_cannot_be_expressed_is_to_be_refused(self):
-        said = " ".join(dict(bad_choices(subject(wire=OllamaChat()))))
+        said = " ".join(dict(bad_choices(target(wire=OllamaChat()))))
         self.assertIn("tool choice 'required', which Ollama cannot express", said)
         self.assertIn("tool choice 'tool', which Ollama cannot express", said)
         # One tool, required, is all that Cohere needs.
-        self.assertNotIn("cannot express", " ".join(dict(bad_choices(subject(wire=CohereChat())))))
+        self.assertNotIn("cannot express", " ".join(dict(bad_choices(target(wire=CohereChat())))))
         for wire in (None, OpenAIChat()):
-            self.assertNotIn("cannot express", " ".join(dict(bad_choices(subject(wire=wire)))))
+            self.assertNotIn("cannot express", " ".join(dict(bad_choices(target(wire=wire)))))
 
     def test_dropped_without_a_word_it_is_a_failure(self):
         wire = OllamaChat()
@@ -247,7 +247,7 @@ class TestFormats(unittest.TestCase):
 
     def test_without_a_rule_there_is_nothing_to_trap(self):
         for check in (TRAPS, HISTORY):
-            outcome = run(check, subject(wire=OllamaChat()))
+            outcome = run(check, target(wire=OllamaChat()))
             self.assertEqual(outcome.status, Status.SKIPPED)
             self.assertIn("Ollama has no rule for the characters of a tool's name", outcome.text)
 
@@ -255,7 +255,7 @@ class TestFormats(unittest.TestCase):
         def new_model(url: str, client: Any) -> Any:
             return model(url, api_key="key", session=client)
 
-        return run(CONFIG, subject(new_model=new_model, wire=wire, event=wire.event))
+        return run(CONFIG, target(new_model=new_model, wire=wire, event=wire.event))
 
 
 class TestQuoting(unittest.TestCase):
@@ -271,7 +271,7 @@ class TestQuoting(unittest.TestCase):
 class TestClients(unittest.TestCase):
     def test_an_adapter_that_brings_its_own_client(self):
         wire = OpenAIChat()
-        own = Subject(
+        own = Target(
             new_model=lambda url, _: OpenAIChatModel(url, api_key="key"),
             event=wire.event,
             wire=wire,

@@ -18,7 +18,7 @@ from modeltest import Event, Finish, IncompleteResponseError, OwnTransport, Requ
 from modeltest.checks import BY_NAME
 from modeltest.consumer import AsyncConsumer
 from modeltest.delivery import Outcome, Status, run
-from modeltest.harness import Subject
+from modeltest.harness import Target
 from tests.adapters.openai_chat import OpenAIChatModel
 from tests.adapters.openai_chat_httpx import AsyncOpenAIChatModel
 from tests.adapters.sse import SSEDecoder
@@ -32,12 +32,12 @@ def event(index: int) -> bytes:
     return f"data: {json.dumps(chunk)}\n\n".encode()
 
 
-SYNC = Subject(
+SYNC = Target(
     new_model=lambda url, client: OpenAIChatModel(url, api_key="k", session=client), event=event
 )
 
 
-def asynchronous(model: type[AsyncOpenAIChatModel]) -> Subject:
+def asynchronous(model: type[AsyncOpenAIChatModel]) -> Target:
     return replace(
         SYNC,
         new_model=lambda url, client: model(url, api_key="k"),
@@ -95,19 +95,17 @@ class TestOneCheckServesBoth(unittest.TestCase):
         example = replace(asynchronous(AsyncOpenAIChatModel), deadline=PATIENCE)
         run(BY_NAME["truncation/clean"], example)
 
-    def outcomes(self, subject: Subject, failing: str = "") -> dict[str, Outcome]:
+    def outcomes(self, target: Target, failing: str = "") -> dict[str, Outcome]:
         """Return what the checks find; the deadline is short where it is waited for in vain."""
         return {
-            name: run(
-                BY_NAME[name], replace(subject, deadline=1.0 if name == failing else PATIENCE)
-            )
+            name: run(BY_NAME[name], replace(target, deadline=1.0 if name == failing else PATIENCE))
             for name in ORIGINAL
         }
 
     def test_the_sync_and_the_async_example_pass(self) -> None:
-        for subject in SYNC, asynchronous(AsyncOpenAIChatModel):
-            for name, outcome in self.outcomes(subject).items():
-                with self.subTest(consumer=subject.consumer, check=name):
+        for target in SYNC, asynchronous(AsyncOpenAIChatModel):
+            for name, outcome in self.outcomes(target).items():
+                with self.subTest(consumer=target.consumer, check=name):
                     self.assertIs(outcome.status, Status.PASSED, outcome.text)
 
     def test_each_catches_its_async_mutant_and_no_other(self) -> None:

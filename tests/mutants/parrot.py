@@ -34,11 +34,11 @@ from modeltest import (
     TextDelta,
     ToolUse,
 )
-from modeltest.harness import Subject
+from modeltest.harness import Target
 from tests.adapters.sse import SSEDecoder
 from tests.adapters.tools import OPENAI_CHAT_NAMES, check_tools
 
-KEY = Subject.api_key
+KEY = Target.api_key
 
 
 def event(index: int) -> bytes:

@@ -6,7 +6,7 @@ import warnings
 
 from modeltest.checks import ALL, BY_NAME, calls, cuts, finish, framing
 from modeltest.delivery import Status, run
-from modeltest.harness import Check, Need, Subject
+from modeltest.harness import Check, Need, Target
 from modeltest.harness.secret import Secret
 from modeltest.transports import Urllib3Transport
 from modeltest.wire import AnthropicMessages, OpenAIChat
@@ -161,13 +161,13 @@ def failing(model, caught_by):
     Of the group of the cuts only the one named is run: they are the slow ones.
     """
     wire = OpenAIChat()
-    subject = Subject(new_model=model, event=wire.event, wire=wire)
+    target = Target(new_model=model, event=wire.event, wire=wire)
     group = caught_by.partition("/")[0]
     whole_group = group in ("finish", "calls", "framing")
     checks = (
         [check for check in CHECKS if check.group == group] if whole_group else [BY_NAME[caught_by]]
     )
-    outcomes = [run(check, subject) for check in checks]
+    outcomes = [run(check, target) for check in checks]
     return {
         outcome.check.id: outcome.text
         for outcome in outcomes
@@ -201,13 +201,13 @@ class TestChat(unittest.TestCase):
 
     def test_reasoning_is_compared_too(self):
         wire = AnthropicMessages()
-        subject = Subject(
+        target = Target(
             new_model=chat.LosesSignatures,
             event=wire.event,
             wire=wire,
             transport=Urllib3Transport(),
         )
-        outcome = run(BY_NAME["truncation/prefix"], subject)
+        outcome = run(BY_NAME["truncation/prefix"], target)
         self.assertRegex(
             outcome.text, "short reasoning, then text: the answer's reasoning: not what"
         )
@@ -225,7 +225,7 @@ def _test(model, caught_by):
         self.assertEqual(set(found), expected, "\n".join(found.values()))
         text = found[caught_by]
         self.assertTrue(text.startswith(f"{caught_by}: "), text)
-        self.assertFalse(any(map(Secret(Subject.api_key).is_in, found.values())))
+        self.assertFalse(any(map(Secret(Target.api_key).is_in, found.values())))
         self.assertRegex(text, SAYS[model])
         self.assertRegex(text, r"\n  fix      \S.*\Z")
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from modeltest.checks import ALL
 from modeltest.delivery import Status, run
-from modeltest.harness import Subject
+from modeltest.harness import Target
 from modeltest.harness.secret import Secret
 
 from . import elsewhere, failing, parrot, revealing
@@ -136,7 +136,7 @@ def failed(model: type[parrot.Parrot], hangs_in: Iterable[str] = ()) -> dict[str
 
     It is waited for in vain in the checks `hangs_in`, and so for a shorter time there.
     """
-    subject = Subject(
+    target = Target(
         new_model=model,
         event=parrot.event,
         retries=failing.RETRIES if issubclass(model, failing.Retrying) else 0,
@@ -144,9 +144,9 @@ def failed(model: type[parrot.Parrot], hangs_in: Iterable[str] = ()) -> dict[str
         deadline=5.0,
     )
     if model is failing.WaitsForEver:
-        subject = replace(subject, idle_timeout=failing.SILENCE)
-    short = replace(subject, deadline=0.3)
-    outcomes = [run(check, short if check.id in hangs_in else subject) for check in CHECKS]
+        target = replace(target, idle_timeout=failing.SILENCE)
+    short = replace(target, deadline=0.3)
+    outcomes = [run(check, short if check.id in hangs_in else target) for check in CHECKS]
     return {
         outcome.check.id: outcome.text
         for outcome in outcomes

@@ -16,7 +16,7 @@ from unittest import mock
 from modeltest.checks import ALL
 from modeltest.consumer import AsyncConsumer
 from modeltest.delivery import Outcome, Status, run
-from modeltest.harness import Check, Need, Subject
+from modeltest.harness import Check, Need, Target
 from modeltest.harness.secret import Secret
 from modeltest.transports import OwnTransport
 
@@ -371,10 +371,10 @@ def checks(model: type[parrot.Parrot], expected: set[str]) -> Iterable[Check]:
 def judge(check: Check, model: type[parrot.Parrot], fails: bool) -> Outcome:
     waits_in_vain = fails and check.id != "delivery/bounded"  # that one fails by what it sees
     deadline = SHORT if waits_in_vain else LONG
-    subject = Subject(new_model=model, event=parrot.event, deadline=deadline)
+    target = Target(new_model=model, event=parrot.event, deadline=deadline)
     if issubclass(model, awaiting.AsyncParrot):
-        subject = replace(subject, consumer=AsyncConsumer, transport=OwnTransport())
-    return run(check, subject)
+        target = replace(target, consumer=AsyncConsumer, transport=OwnTransport())
+    return run(check, target)
 
 
 def let_go() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from modeltest.checks import ALL, name_of
 from modeltest.delivery import Status, run
-from modeltest.harness import Subject
+from modeltest.harness import Target
 from modeltest.wire import OpenAIChat
 
 from . import chat, tooling
@@ -173,7 +173,7 @@ SAYS = {
 """What the first check that fails says: what was sent, and what came of it."""
 
 WIRE = OpenAIChat()
-SUBJECT = Subject(
+SUBJECT = Target(
     new_model=tooling.Careful,
     event=WIRE.event,
     wire=WIRE,
@@ -187,8 +187,8 @@ class TestTooling(unittest.TestCase):
     """One test a mutant, and a correct adapter; they are attached below."""
 
     def judge(self, model, expected, **changes):
-        subject = replace(SUBJECT, new_model=model, **changes)
-        outcomes = [run(check, subject) for check in CHECKS]
+        target = replace(SUBJECT, new_model=model, **changes)
+        outcomes = [run(check, target) for check in CHECKS]
         failed = {
             name_of(outcome.check): outcome
             for outcome in outcomes
@@ -200,7 +200,7 @@ class TestTooling(unittest.TestCase):
             should = name == HISTORY or model is tooling.DropsParameters
             self.assertEqual(outcome.status is Status.WARNED, should)
             self.assertRegex(outcome.text, r"\n  fix      \S.*\Z")
-            self.assertFalse(subject.secret.is_in(outcome.text), outcome.text)
+            self.assertFalse(target.secret.is_in(outcome.text), outcome.text)
             cases = max(1, outcome.text.count("\n- "))
             self.assertEqual(outcome.text.count("\n  request  "), cases, outcome.text)
         return text

@@ -16,7 +16,7 @@ from unittest import mock
 import modeltest.reader
 from modeltest import ContractWarning, Event, ModelError, SSEReaderTestCase
 from modeltest.reader import CLAUSES
-from modeltest.wire import CannotSpell, OpenAIChat
+from modeltest.wire import OpenAIChat, Unsupported
 from tests.testcase.running import python
 
 from . import mutants
@@ -211,7 +211,7 @@ class TestSetUp(unittest.TestCase):
     def test_the_wire(self) -> None:
         class Nothing(OpenAIChat):
             def bodies(self) -> Any:
-                raise CannotSpell("Nothing can be said")
+                raise Unsupported("Nothing can be said")
 
         self.assertSays(
             r"TestReader.wire: expected a WireFormat such as OpenAIChat\(\), got 'openai'",

@@ -234,7 +234,7 @@ def told_of_skips(client: Client, clients: Sequence[Client]) -> Iterator[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return the names as a subject with its verb; most of all checks by one word."""
+    """Return the names as a target with its verb; most of all checks by one word."""
     if len(names) > len(ALL) // 2:
         return "All other checks are"
     return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"

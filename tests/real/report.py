@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def judged(name: str) -> Client:
-    """Run every check on a test case's subject.
+    """Run every check on a test case's target.
 
     Raises:
         unittest.SkipTest: its package is not installed.

@@ -50,7 +50,7 @@ OTHERS = """
 
     class TestFault(TestNaive):
         def setUp(self):
-            def run(check, subject):
+            def run(check, target):
                 raise RuntimeError("the kit's own")
 
             self.addCleanup(setattr, modeltest.testcases.adapter, "run", modeltest.testcases.adapter.run)

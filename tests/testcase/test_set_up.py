@@ -27,16 +27,16 @@ from modeltest import (
 from modeltest.checks import ALL
 from modeltest.delivery import Status
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import SetUpError, Subject
-from modeltest.testcases.preflight import subject_of, try_out
+from modeltest.harness import SetUpError, Target
+from modeltest.testcases.preflight import target_of, try_out
 from modeltest.wire import OllamaChat, OpenAIChat, UsagePlacement, WireFormat
 from tests.adapters.home_made_wire import AcmeLines
 
 from .running import SET_UP, acme, case, event, new_model, run, text_of
 
 
-def subject(**attributes: Any) -> Subject:
-    return subject_of(acme(**attributes)(SET_UP))
+def target(**attributes: Any) -> Target:
+    return target_of(acme(**attributes)(SET_UP))
 
 
 class TestMissing(unittest.TestCase):
@@ -208,7 +208,7 @@ class TestAttributes(unittest.TestCase):
     """Each attribute reaches the checks as it was given, or is refused with what is expected."""
 
     def test_defaults(self) -> None:
-        given = subject()
+        given = target()
         self.assertIsInstance(given.transport, RequestsTransport)
         self.assertEqual(given.request, Request(messages=(user("hi"),)))
         self.assertIs(given.model_error, ModelError)
@@ -249,11 +249,11 @@ class TestAttributes(unittest.TestCase):
             ("deadline", 7),
         ):
             with self.subTest(name):
-                self.assertEqual(getattr(subject(**{name: value}), name), value)
+                self.assertEqual(getattr(target(**{name: value}), name), value)
 
     def test_a_class_does_for_its_instance(self) -> None:
-        self.assertIsInstance(subject(transport=Urllib3Transport).transport, Urllib3Transport)
-        self.assertIsInstance(subject(wire=OpenAIChat).wire, OpenAIChat)
+        self.assertIsInstance(target(transport=Urllib3Transport).transport, Urllib3Transport)
+        self.assertIsInstance(target(wire=OpenAIChat).wire, OpenAIChat)
 
     @staticmethod
     def wrong() -> list[tuple[str, Any, str]]:
@@ -288,7 +288,7 @@ class TestAttributes(unittest.TestCase):
     def test_what_cannot_be_used_is_refused(self) -> None:
         for name, value, expected in self.wrong():
             with self.subTest(name, value=value), self.assertRaises(SetUpError) as caught:
-                subject(**{name: value})
+                target(**{name: value})
             self.assertEqual(
                 str(caught.exception), f"TestAcme.{name}: expected {expected}, got {value!r}"
             )
@@ -312,7 +312,7 @@ class TestAttributes(unittest.TestCase):
     def test_an_api_key_that_cannot_be_used_is_not_shown(self) -> None:
         for value in ("", "sk-1234", None):
             with self.subTest(value=value), self.assertRaises(SetUpError) as caught:
-                subject(api_key=value)
+                target(api_key=value)
             self.assertEqual(
                 str(caught.exception),
                 "TestAcme.api_key: expected a text of 8 characters or more, which the kit can "
@@ -321,26 +321,26 @@ class TestAttributes(unittest.TestCase):
 
     def test_the_wire_gives_the_event(self) -> None:
         tests = case(new_model=staticmethod(new_model), wire=OpenAIChat())
-        given = subject_of(tests(SET_UP))
+        given = target_of(tests(SET_UP))
         self.assertEqual(given.event(3), OpenAIChat().event(3))
 
     def test_an_own_event_goes_first(self) -> None:
-        self.assertEqual(subject(wire=OpenAIChat()).event(3), event(3).encode())
+        self.assertEqual(target(wire=OpenAIChat()).event(3), event(3).encode())
 
     def test_a_format_without_blank_lines_needs_none(self) -> None:
-        line = subject(wire=OllamaChat(), event=lambda i: '{"message": {}}\n')
+        line = target(wire=OllamaChat(), event=lambda i: '{"message": {}}\n')
         self.assertEqual(line.event(0), b'{"message": {}}\n')
 
     def test_an_asynchronous_test_case_has_the_same_attributes(self) -> None:
         attributes = {"new_model": staticmethod(new_model), "event": staticmethod(event)}
         tests = type("TestAcme", (AsyncModelContractTestCase,), attributes)
-        self.assertEqual(subject_of(tests(SET_UP)).deadline, 2.0)
+        self.assertEqual(target_of(tests(SET_UP)).deadline, 2.0)
 
 
 class TestDeadlineScale(unittest.TestCase):
-    def scaled(self, text: str) -> Subject:
+    def scaled(self, text: str) -> Target:
         with mock.patch.dict(os.environ, MODELTEST_DEADLINE_SCALE=text):
-            return subject(deadline=2.0)
+            return target(deadline=2.0)
 
     def test_it_multiplies_the_deadline(self) -> None:
         self.assertEqual(self.scaled("2.5").deadline, 5.0)

@@ -5,7 +5,7 @@ import inspect
 import unittest
 
 from modeltest import Finish, FinishReason, TextDelta
-from modeltest.wire import CannotSpell, Framing, Role, Together, WireFormat
+from modeltest.wire import Framing, Role, Together, Unsupported, WireFormat
 from tests.adapters import home_made_wire
 from tests.adapters.home_made_wire import AcmeLines
 from tests.wire.formats import CASES
@@ -19,7 +19,7 @@ class TestHomeMade(unittest.TestCase):
         for case in CASES:
             try:
                 self.assertTrue(getattr(AcmeLines(), case)())
-            except CannotSpell:
+            except Unsupported:
                 refused.add(case)
         self.assertEqual(
             refused,
@@ -59,7 +59,7 @@ class TestHomeMade(unittest.TestCase):
 
     def test_one_line_says_a_thing_once(self) -> None:
         wire = AcmeLines()
-        with self.assertRaises(CannotSpell):
+        with self.assertRaises(Unsupported):
             wire.spell(Together((TextDelta("a"), TextDelta("b"))))
         body = wire.spell(Together((TextDelta("a"), Finish(FinishReason.STOP))))
         self.assertEqual(body.data, b'{"say":"a","over":"done"}\n')
@@ -88,7 +88,7 @@ class TestTheLeast(unittest.TestCase):
         )
         self.assertEqual(wire.event(3), b"data: word3 \n\n")
         self.assertEqual(len(wire.unknown_bodies()), 1)
-        with self.assertRaisesRegex(CannotSpell, "what a malformed event is"):
+        with self.assertRaisesRegex(Unsupported, "what a malformed event is"):
             wire.malformed_bodies()
 
     def test_the_hooks_of_a_spoiled_event_are_given_what_is_whole(self) -> None:

@@ -16,7 +16,6 @@ from modeltest import (
 from modeltest.wire import (
     AnthropicMessages,
     BedrockConverse,
-    CannotSpell,
     CohereChat,
     Framing,
     Gemini,
@@ -27,6 +26,7 @@ from modeltest.wire import (
     Piece,
     Role,
     Together,
+    Unsupported,
     UsagePlacement,
     WireError,
     WireFormat,
@@ -94,7 +94,7 @@ class TestScript(unittest.TestCase):
             OpenAIChat().spell(TEXT, Finish(FinishReason.STOP, "length"))
 
     def test_a_reason_without_a_word_cannot_be_spelled(self) -> None:
-        with self.assertRaises(CannotSpell) as refusal:
+        with self.assertRaises(Unsupported) as refusal:
             Plain().spell(TEXT, Finish(FinishReason.FILTERED))
         self.assertEqual(
             refusal.exception.reason, "Plain has no finish reason that means 'filtered'"
@@ -109,7 +109,7 @@ class TestScript(unittest.TestCase):
             length = wire.spell(*call, Finish(FinishReason.LENGTH)).finish
             assert length is not None
             self.assertEqual(length.reason, FinishReason.LENGTH)
-            with self.assertRaisesRegex(CannotSpell, "no finish reason that means 'tool_use'"):
+            with self.assertRaisesRegex(Unsupported, "no finish reason that means 'tool_use'"):
                 wire.spell(TEXT, Finish(FinishReason.TOOL_USE))
 
     def test_a_finish_in_company_is_settled_too(self) -> None:
@@ -139,7 +139,7 @@ class TestScript(unittest.TestCase):
 
 class TestWhatCannotBeSpelled(unittest.TestCase):
     def refused(self, wire: WireFormat, *script: Any, **options: Any) -> str:
-        with self.assertRaises(CannotSpell) as refusal:
+        with self.assertRaises(Unsupported) as refusal:
             wire.spell(*script, **options)
         self.assertIn(wire.name, refusal.exception.reason)
         return refusal.exception.reason
@@ -159,7 +159,7 @@ class TestWhatCannotBeSpelled(unittest.TestCase):
         plain = Plain()
         self.refused(plain, ReasoningDelta("hm"))
         self.refused(plain, ToolCallDelta(0, "id", "f"))
-        with self.assertRaises(CannotSpell):
+        with self.assertRaises(Unsupported):
             plain.usage_event(Usage(1, 1))
         self.assertIn("never tells", self.refused(plain, TEXT, Finish("stop", usage=Usage(1, 1))))
         self.assertIn("OpenAIChat(reasoning=", self.refused(OpenAIChat(), ReasoningDelta("hm")))
@@ -207,9 +207,9 @@ class TestWhatCannotBeSpelled(unittest.TestCase):
 
     def test_events_that_stand_alone_in_a_format_of_blocks(self) -> None:
         wire = AnthropicMessages()
-        with self.assertRaisesRegex(CannotSpell, "outside of a block"):
+        with self.assertRaisesRegex(Unsupported, "outside of a block"):
             wire.text_event("hi")
-        with self.assertRaisesRegex(CannotSpell, "cannot share"):
+        with self.assertRaisesRegex(Unsupported, "cannot share"):
             wire.finish_event("end_turn")
 
     def test_what_a_plain_format_does_not_define(self) -> None:
@@ -226,13 +226,13 @@ class TestWhatCannotBeSpelled(unittest.TestCase):
             plain.parallel_call_bodies,
             plain.cut_argument_bodies,
         ):
-            with self.assertRaisesRegex(CannotSpell, "Plain"):
+            with self.assertRaisesRegex(Unsupported, "Plain"):
                 ask()
-        with self.assertRaisesRegex(CannotSpell, "HTTP 500"):
+        with self.assertRaisesRegex(Unsupported, "HTTP 500"):
             plain.error_response(500)
 
     def test_a_field_that_is_said_twice(self) -> None:
-        with self.assertRaisesRegex(CannotSpell, r"\['a'\] twice"):
+        with self.assertRaisesRegex(Unsupported, r"\['a'\] twice"):
             Plain().join([{"a": 1}, {"a": 2}])
         self.assertEqual(Plain().join([{"a": 1}, {"b": 2}]), {"a": 1, "b": 2})
 
@@ -337,7 +337,7 @@ class TestHooks(unittest.TestCase):
 
         with self.assertRaisesRegex(TypeError, r"Binary must override frame\(\)"):
             Binary().spell(TEXT)
-        with self.assertRaisesRegex(CannotSpell, "every byte belongs to an event"):
+        with self.assertRaisesRegex(Unsupported, "every byte belongs to an event"):
             _ = Binary().keep_alive
 
     def test_a_frame_that_is_no_bytes_is_refused(self) -> None:
@@ -405,7 +405,7 @@ class TestEndlessAnswer(unittest.TestCase):
         for wire, decoder in FORMATS:
             try:
                 data = wire.keep_alive.join(wire.event(i) for i in range(2))
-            except CannotSpell:
+            except Unsupported:
                 self.assertIs(wire.framing, Framing.EVENT_STREAM)
                 continue
             self.assertEqual(len(decoder().read(wire.keep_alive + data)), 2, wire)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from modeltest import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.backend import Backend, Framing, Response, Send
-from modeltest.wire import Body, CannotSpell, ErrorResponse, Role, WireFormat
+from modeltest.wire import Body, ErrorResponse, Role, Unsupported, WireFormat
 from tests.real.quick import quick_and_quiet
 from tests.wire.formats import CASES, meaning
 
@@ -168,7 +168,7 @@ class SpeaksTheFormat(ReadsBodies):
         for wire in self.wires:
             try:
                 data = wire.json_answer()
-            except CannotSpell:
+            except Unsupported:
                 continue
             steps = (Send(data),)
             whole = Response(steps, content_type="application/json", framing=Framing.LENGTH)
@@ -216,7 +216,7 @@ def every_body(
         method = getattr(wire, case)
         try:
             bodies = method(LARGE) if case == "large_call_body" else method()
-        except CannotSpell:
+        except Unsupported:
             continue
         for body in bodies if isinstance(bodies, tuple) else (bodies,):
             yield case, body

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from modeltest.delivery import Trial
+from modeltest.delivery import CheckContext
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import Check, Level, Need, Subject
+from modeltest.harness import Check, Level, Need, Target
 
 
 def new_model(base_url: str, client: Any) -> AcmeModel:
@@ -16,22 +16,22 @@ def event(index: int) -> bytes:
     return b'data: {"text": "word %d "}\n\n' % index
 
 
-def subject(**values: Any) -> Subject:
+def target(**values: Any) -> Target:
     """Return the careful adapter of the demo, with these values."""
-    return Subject(**{"new_model": new_model, "event": event, **values})
+    return Target(**{"new_model": new_model, "event": event, **values})
 
 
 def check(
-    run: Callable[[Trial], None], level: Level = Level.MUST, needs: tuple[Need, ...] = ()
+    run: Callable[[CheckContext], None], level: Level = Level.MUST, needs: tuple[Need, ...] = ()
 ) -> Check:
     """Return a check that runs `run`."""
     return Check(
         id="group/name",
-        method="test_name",
         level=level,
         requirement="It holds.",
         why="It matters.",
         fix="mend it",
         needs=needs,
+        example=None,
         run=run,
     )
