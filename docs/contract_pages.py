@@ -6,11 +6,14 @@ import itertools
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from docs.on_the_wire import ON_THE_WIRE
 from docs.wire_shown import Snippet
 from modeltest.checks import ALL, name_of
-from modeltest.harness import Check
+
+if TYPE_CHECKING:
+    from modeltest.harness import Check
 
 _NAMED = 6
 """Other cases of a check that are named; of more, it is said how many."""
@@ -95,7 +98,7 @@ def also_played(names: tuple[str, ...]) -> list[str]:
 
 def title(check: Check) -> str:
     """Return the group's name and motto: the first line of the module that begins it."""
-    motto = (sys.modules[check.run.__module__].__doc__ or "").partition("\n")[0]
+    motto = (sys.modules[check.judge.__module__].__doc__ or "").partition("\n")[0]
     return motto.removesuffix(".")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import itertools
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from docs.wire_shown import (
     ShortChat,
@@ -23,9 +23,13 @@ from docs.wire_shown import (
     told,
     visible,
 )
-from modeltest.assertions.same_answer import with_bad_byte
-from modeltest.backend import Await, Progress, Response, Send, Stall, answered, redirect, writes
-from modeltest.backend.scripts import (
+from modeltest.backend import (
+    Await,
+    Progress,
+    Response,
+    Send,
+    Stall,
+    answered,
     bad_request,
     bursting,
     close_delimited,
@@ -34,20 +38,32 @@ from modeltest.backend.scripts import (
     inside_chunk,
     left_half,
     one_and_a_half,
+    redirect,
     reset,
     sent,
     short_of_length,
     silent_after,
     without_last_chunk,
+    writes,
 )
 from modeltest.checks import delivery, framing, release
-from modeltest.checks.calls import LARGE
-from modeltest.corpus import html_page
-from modeltest.corpus.reencode import respellings
-from modeltest.corpus.tool_cases import MADE_UP, bad_choices, bad_names, good_choices, good_names
-from modeltest.harness import Target
-from modeltest.interface import Finish, FinishReason, TextDelta, ToolCallDelta
+from modeltest.corpus import (
+    LARGE,
+    MADE_UP,
+    bad_choices,
+    bad_names,
+    good_choices,
+    good_names,
+    html_page,
+    respellings,
+    with_bad_byte,
+)
+from modeltest.delivery import Target
+from modeltest.interface import Finish, FinishReason, TextDelta
 from modeltest.wire import Framing
+
+if TYPE_CHECKING:
+    from modeltest.interface import ToolCallDelta
 
 
 class _Events:

@@ -4,9 +4,7 @@ Subclass `ModelContractTestCase`, give `new_model` and `event`, run `python -m u
 """
 
 from modeltest import interface as _interface
-from modeltest.interface import *  # noqa: F403 - the contract's __all__ is public here too
-from modeltest.reader import (
-    SSEReaderTestCase,
+from modeltest.delivery import (
     SSEResult,
     as_chunks,
     as_lines,
@@ -16,7 +14,13 @@ from modeltest.reader import (
     check_sse_prefixes,
     read_sse,
 )
-from modeltest.testcases import AsyncModelContractTestCase, ContractWarning, ModelContractTestCase
+from modeltest.interface import *  # noqa: F403 - the contract's __all__ is public here too
+from modeltest.testcases import (
+    AsyncModelContractTestCase,
+    ContractWarning,
+    ModelContractTestCase,
+    SSEReaderTestCase,
+)
 from modeltest.transports import OwnTransport, RequestsTransport, Urllib3Transport
 
 __version__ = "0.1.0"

@@ -48,7 +48,7 @@ def _listing(*, methods: bool) -> Iterator[str]:
         members = list(checks)
         if number:
             yield ""
-        yield (inspect.getdoc(inspect.getmodule(members[0].run)) or "").partition("\n")[0]
+        yield (inspect.getdoc(inspect.getmodule(members[0].judge)) or "").partition("\n")[0]
         for check in members:
             needs = f" (needs {', '.join(check.needs)})" if check.needs else ""
             yield f"  {check.id:<{width}}  {check.level:<6}  {check.requirement}{needs}"

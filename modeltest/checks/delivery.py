@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from modeltest.assertions import answer, says_nothing_first
+from modeltest.assertions import ending
 from modeltest.backend import (
     Await,
     Flood,
@@ -19,10 +20,15 @@ from modeltest.backend import (
     one_and_a_half,
     sent,
 )
-from modeltest.consumer import Hang, Stream
-from modeltest.delivery import CheckContext, Scenario, ending
+from modeltest.consumer import Hang
+from modeltest.corpus import whole_bodies
 from modeltest.harness import Failure, Level, Need, Skip, check, count, hung, size
 from modeltest.wire import Framing, Unsupported
+
+if TYPE_CHECKING:
+    from modeltest.consumer import Stream
+    from modeltest.delivery import Scenario, ServedContext
+
 
 Framed = Callable[[tuple[Step, ...]], Response]
 """Makes a response of its steps."""
@@ -46,7 +52,7 @@ thread to be scheduled, so that on a loaded machine the adapter's threads had th
     fix="hand each event on as soon as its blank line is read; take what has come (read1(), "
     "stream()) instead of filling a buffer (read(4096))",
 )
-def events_arrive_as_sent(context: CheckContext) -> None:
+def events_arrive_as_sent(context: ServedContext) -> None:
     """Each event reaches the consumer before the next one is sent.
 
     Streaming is the point. A fixed read buffer, or a reader that waits for the next event to
@@ -65,7 +71,7 @@ def events_arrive_as_sent(context: CheckContext) -> None:
             [(half(index), 1) for index in range(6)],
         ),
     }
-    silent = says_nothing_first(context)
+    silent = context.says_nothing_first()
     for name, (framed, pieces) in cases.items():
         arrived = Progress()
         with context.case(name, framed((*_piece_by_piece(pieces, arrived), Stall()))) as scenario:
@@ -86,7 +92,7 @@ def events_arrive_as_sent(context: CheckContext) -> None:
     fix="give the queue between reader and consumer a size (`queue.Queue(maxsize=16)`), so that "
     "a full one stops the reading",
 )
-def unread_events_stay_on_the_wire(context: CheckContext) -> None:
+def unread_events_stay_on_the_wire(context: ServedContext) -> None:
     """A consumer that pauses makes the server wait.
 
     A reader that runs ahead without limit turns a slow consumer into a process that runs
@@ -128,7 +134,7 @@ def unread_events_stay_on_the_wire(context: CheckContext) -> None:
     fix="end the iteration at the provider's end of turn; do not wait for the end of the body, or "
     "only for as long as it is there already",
 )
-def turn_ends_at_marker(context: CheckContext) -> None:
+def turn_ends_at_marker(context: ServedContext) -> None:
     """The turn ends at the provider's end marker, though the connection stays open.
 
     Proxies hold connections. A reader that waits for the end of the body keeps its user waiting
@@ -137,8 +143,8 @@ def turn_ends_at_marker(context: CheckContext) -> None:
     wire = context.target.wire
     if not wire.end_marker:
         raise Skip(f"{wire.name}: nothing but the end of the body ends a turn (end_marker)")
-    for body in wire.bodies():
-        with context.case(body.name, answer(context, body, Stall())) as scenario:
+    for body in context.bodies(whole_bodies):
+        with context.case(body.name, context.response(body, Stall())) as scenario:
             _expect_end(scenario)
 
 
@@ -151,7 +157,7 @@ def _expect_end(scenario: Scenario) -> None:
         raise hung(hang, f"{statement}keeps the connection open.") from None
 
 
-def _said_by(context: CheckContext, events: int) -> str:
+def _said_by(context: ServedContext, events: int) -> str:
     """Return all that the adapter makes of the first events when they are sent at once."""
     with context.apart(ended_cleanly(sent(context, range(events)))) as scenario:
         scenario.set_up()
@@ -182,7 +188,7 @@ def _take_one(scenario: Scenario, stream: Stream, number: int) -> None:
         ) from None
 
 
-def _padding(context: CheckContext) -> bytes:
+def _padding(context: ServedContext) -> bytes:
     """Return bytes that a reader passes over.
 
     Raises:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from modeltest.assertions import answer, bodies_or_none, expect_refusal, malformed_answers
+from modeltest.assertions import chain_of, expect_refusal, notes_of, repr_of, text_of
 from modeltest.backend import (
     REDACTED,
     Backend,
     Close,
-    Exchange,
     Response,
     answered,
     ended_cleanly,
@@ -20,22 +20,13 @@ from modeltest.backend import (
     without_last_chunk,
 )
 from modeltest.checks.faults import nobody_listens
-from modeltest.corpus import error_answer, html_page, request_for
-from modeltest.delivery import CheckContext, Scenario
-from modeltest.harness import (
-    Evidence,
-    Failure,
-    Level,
-    Secret,
-    Skip,
-    chain_of,
-    check,
-    count,
-    notes_of,
-    refused,
-    repr_of,
-    text_of,
-)
+from modeltest.corpus import error_answer, error_bodies, html_page, request_for
+from modeltest.harness import Evidence, Failure, Level, Secret, Skip, check, count, refused
+
+if TYPE_CHECKING:
+    from modeltest.backend import Exchange
+    from modeltest.delivery import Scenario, ServedContext
+
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HEADERS = {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key"}
@@ -50,7 +41,7 @@ _HAND_OVER = "no request carries the api_key: hand `self.api_key` to the adapter
     fix="do not follow redirects (`allow_redirects=False`), or remove every header and parameter "
     "with a key where the origin is another: HTTP clients remove Authorization alone",
 )
-def credentials_stay_with_the_provider(context: CheckContext) -> None:
+def credentials_stay_with_the_provider(context: ServedContext) -> None:
     """A redirect to another origin does not take the key there.
 
     HTTP clients follow redirects, and remove no more than the Authorization header. A key in
@@ -81,16 +72,25 @@ def credentials_stay_with_the_provider(context: CheckContext) -> None:
     fix="send nothing but the one request to base_url: no telemetry, no update check, no "
     "look-up of model lists; build every URL from base_url",
 )
-def only_the_provider_is_contacted(context: CheckContext) -> None:
+def only_the_provider_is_contacted(context: ServedContext) -> None:
     """Nothing but the provider's address is contacted.
 
     A prompt, or a key, that travels to a third host is a breach. An adapter that ignores
     base_url reaches the real provider from a test.
     """
     cases: dict[str, tuple[Response, Callable[[Scenario], object]]] = {
-        "an answer that is cut": (ended_cleanly(sent(context, range(2))), Scenario.read),
-        "an answer that breaks": (without_last_chunk(sent(context, range(2))), Scenario.read),
-        "HTTP 500": (Response(status=500, content_type="text/plain"), Scenario.read),
+        "an answer that is cut": (
+            ended_cleanly(sent(context, range(2))),
+            lambda scenario: scenario.read(),
+        ),
+        "an answer that breaks": (
+            without_last_chunk(sent(context, range(2))),
+            lambda scenario: scenario.read(),
+        ),
+        "HTTP 500": (
+            Response(status=500, content_type="text/plain"),
+            lambda scenario: scenario.read(),
+        ),
         "an early break": (flowing(context), _leave_early),
     }
     for name, (response, use) in cases.items():
@@ -113,7 +113,7 @@ def only_the_provider_is_contacted(context: CheckContext) -> None:
     fix="quote neither headers nor URLs in an error; send the key in a header, not in the URL, "
     "which HTTP clients quote in theirs; raise `from None` where the cause quotes it",
 )
-def errors_do_not_reveal_the_key(context: CheckContext) -> None:
+def errors_do_not_reveal_the_key(context: ServedContext) -> None:
     """No error reveals the key, and no cause of one does.
 
     Errors are logged, and logs are read by many.
@@ -133,18 +133,22 @@ def errors_do_not_reveal_the_key(context: CheckContext) -> None:
             _expect_kept(scenario.read(request=request_for("get weather")).error, secret)
 
 
-def _failures(context: CheckContext) -> Iterator[tuple[str, Response]]:
+def _failures(context: ServedContext) -> Iterator[tuple[str, Response]]:
     """Yield what a turn may fail of."""
     yield "HTTP 401", answered(error_answer(context.target.wire, 401))
     yield "HTTP 502, a page", answered(html_page(502, "502 Bad Gateway"))
     yield "a page, with HTTP 200", answered(html_page(200, "Please log in"))
     yield "an answer that is cut", ended_cleanly(sent(context, range(2)))
     yield "an answer that breaks", without_last_chunk(sent(context, range(2)))
-    yield from malformed_answers(context).items()
+    yield from context.malformed_responses().items()
     yield "no answer", Response(before=(Close(),))
     if context.target.wire is not None:
-        for body in bodies_or_none(context.target.wire.error_bodies):
-            yield body.name, answer(context, body)
+        for body in context.bodies_if_any(error_bodies):
+            yield body.name, context.response(body)
+
+
+def _read(scenario: Scenario) -> object:
+    return scenario.read()
 
 
 def _leave_early(scenario: Scenario) -> None:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from modeltest.assertions import names_of, ordinary_answer, plain_text
+from modeltest.assertions import chain_of, ending, expect_events, names_of, shown, text_of
 from modeltest.backend import AwaitMore, End, Progress, Response, Send, in_step
-from modeltest.consumer import AsyncConsumer, Hang, Log
-from modeltest.delivery import CheckContext, Scenario, ending, expect_events
-from modeltest.harness import (
-    Evidence,
-    Failure,
-    Level,
-    Need,
-    Skip,
-    chain_of,
-    check,
-    hung,
-    shown,
-    text_of,
-)
+from modeltest.consumer import AsyncConsumer, Hang
+from modeltest.harness import Evidence, Failure, Level, Need, Skip, check, hung
+
+if TYPE_CHECKING:
+    from modeltest.consumer import Log
+    from modeltest.delivery import Scenario, ServedContext
+
 
 EVENT_LOOP = (Need.EVENT_LOOP,)
 
@@ -37,7 +31,7 @@ _EVENTS = 4
     fix="await whatever waits: an asynchronous HTTP client, `asyncio.sleep`, `asyncio.to_thread` "
     "around a call that blocks; no requests, no `time.sleep`, no `threading.Lock` in a coroutine",
 )
-def event_loop_stays_responsive(context: CheckContext) -> None:
+def event_loop_stays_responsive(context: ServedContext) -> None:
     """While the adapter waits for its provider, the event loop goes round.
 
     One call that blocks stops every other task of the process: the answers of other users,
@@ -66,7 +60,7 @@ def event_loop_stays_responsive(context: CheckContext) -> None:
     "`asyncio.get_running_loop()` first, and raise an error that says that the model belongs to "
     "another event loop",
 )
-def two_event_loops(context: CheckContext) -> None:
+def two_event_loops(context: ServedContext) -> None:
     """One model under two event loops gives each its answer, or a clear error at once.
 
     Every `asyncio.run()` is an event loop of its own, and so is every test. A client that was
@@ -76,10 +70,10 @@ def two_event_loops(context: CheckContext) -> None:
     _try_side_by_side(context)
 
 
-def _try_one_after_the_other(context: CheckContext) -> None:
+def _try_one_after_the_other(context: ServedContext) -> None:
     """Expect an answer, or an error that says why, under a loop whose forerunner is closed."""
     text = _text_of_answer(context)
-    answer = ordinary_answer(context, *_WORDS)
+    answer = context.ordinary_response(*_WORDS)
     with context.case("one after the other", answer) as scenario, _another_loop(scenario) as other:
         first = scenario.stream(consumer=other)
         first.read()
@@ -89,9 +83,9 @@ def _try_one_after_the_other(context: CheckContext) -> None:
             _expect_answer_or_reason(scenario, log, text)
 
 
-def _try_side_by_side(context: CheckContext) -> None:
+def _try_side_by_side(context: ServedContext) -> None:
     """Expect of two streams, one a loop, that are read in turns, an answer or a reason each."""
-    texts = [plain_text(context, range(first, first + _EVENTS * 2)) for first in (0, 1000)]
+    texts = [context.plain_text(range(first, first + _EVENTS * 2)) for first in (0, 1000)]
     taken = Progress()
     scripts = [in_step(context, first, taken, streams=2) for first in (0, 1000)]
     with context.case("side by side", *scripts) as scenario, _another_loop(scenario) as other:
@@ -107,7 +101,7 @@ def _try_side_by_side(context: CheckContext) -> None:
         for stream, text in zip((first, second), texts, strict=True):
             log = stream.log
             if log.error is None:
-                expect_events(stream, _EVENTS)
+                expect_events(stream.log, _EVENTS)
             if not text.startswith(log.text) or log.error is not None:
                 _expect_answer_or_reason(scenario, log, text)
 
@@ -115,8 +109,8 @@ def _try_side_by_side(context: CheckContext) -> None:
 _WORDS = ("One ", "answer.")
 
 
-def _text_of_answer(context: CheckContext) -> str:
-    with context.apart(ordinary_answer(context, *_WORDS)) as scenario:
+def _text_of_answer(context: ServedContext) -> str:
+    with context.apart(context.ordinary_response(*_WORDS)) as scenario:
         scenario.set_up()
         log = scenario.read()
     if not log.text:
@@ -144,7 +138,7 @@ def _expect_answer_or_reason(scenario: Scenario, log: Log, text: str) -> None:
         )
 
 
-def _slow_answer(context: CheckContext, ticks: Progress) -> Response:
+def _slow_answer(context: ServedContext, ticks: Progress) -> Response:
     """Return an answer that goes on only while the event loop goes round."""
     goes_round = AwaitMore(ticks, _TICKS)
     first, second = context.event(0), context.event(1)

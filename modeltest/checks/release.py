@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from modeltest.assertions import (
-    answer,
-    bodies_or_none,
-    expect_beginning,
-    expect_one_finish,
-    plain_text,
-)
+from modeltest.assertions import ending, expect_beginning, expect_one_finish, shown
 from modeltest.backend import (
     Response,
     Stall,
@@ -26,10 +21,15 @@ from modeltest.backend import (
     without_last_chunk,
 )
 from modeltest.clock import now, pause
-from modeltest.consumer import ConsumerError, Pending, Stream
-from modeltest.delivery import CheckContext, Scenario, ending
-from modeltest.harness import Failure, Level, Need, Skip, check, count, shown
+from modeltest.consumer import ConsumerError
+from modeltest.corpus import error_bodies, malformed_bodies, whole_bodies
+from modeltest.harness import Failure, Level, Need, Skip, check, count
 from modeltest.interface import Finish
+
+if TYPE_CHECKING:
+    from modeltest.consumer import Pending, Stream
+    from modeltest.delivery import Scenario, ServedContext
+
 
 CLOSE_ON_EVERY_WAY_OUT = (
     "close the response on every way out of the read loop: `with response:` or try/finally "
@@ -42,7 +42,7 @@ NOTHING_KEEPS_THE_STREAM = (
 
 
 @check("release/break", fix=NOTHING_KEEPS_THE_STREAM)
-def break_releases(context: CheckContext) -> None:
+def break_releases(context: ServedContext) -> None:
     """Breaking out of the event loop releases the response.
 
     An agent that has seen enough breaks out of its loop and keeps nothing. If the response
@@ -63,7 +63,7 @@ def break_releases(context: CheckContext) -> None:
     fix="open the response where close() can reach it: in the stream object, not behind the "
     "first next() of a generator that may never be started",
 )
-def cancel_releases(context: CheckContext) -> None:
+def cancel_releases(context: ServedContext) -> None:
     """Cancelling a stream of which nothing was read releases the response.
 
     The user presses stop before the first word. A generator that was never started runs no
@@ -80,7 +80,7 @@ def cancel_releases(context: CheckContext) -> None:
 
 
 @check("release/close", fix=CLOSE_ON_EVERY_WAY_OUT)
-def close_releases(context: CheckContext) -> None:
+def close_releases(context: ServedContext) -> None:
     """close() releases the response while the stream is still referenced.
 
     A stream object often outlives its loop, in a variable or an attribute. Then only close()
@@ -98,7 +98,7 @@ def close_releases(context: CheckContext) -> None:
 
 
 @check("release/with", fix=CLOSE_ON_EVERY_WAY_OUT)
-def leaving_with_block_releases(context: CheckContext) -> None:
+def leaving_with_block_releases(context: ServedContext) -> None:
     """Leaving a with-block releases the response.
 
     `with closing(stream)` is the documented way to use a stream; the stream's own context
@@ -108,7 +108,7 @@ def leaving_with_block_releases(context: CheckContext) -> None:
 
 
 @check("release/unread", fix=CLOSE_ON_EVERY_WAY_OUT)
-def unread_stream_releases(context: CheckContext) -> None:
+def unread_stream_releases(context: ServedContext) -> None:
     """A stream that was never iterated releases the response when closed or dropped.
 
     Between getting a stream and reading it, anything may raise. The connection must not
@@ -125,7 +125,7 @@ def unread_stream_releases(context: CheckContext) -> None:
 
 
 @check("release/consumer-error", fix=CLOSE_ON_EVERY_WAY_OUT)
-def consumer_error_releases(context: CheckContext) -> None:
+def consumer_error_releases(context: ServedContext) -> None:
     """An exception in the consumer's loop comes out unchanged and releases the response.
 
     The loop body fails now and then: a full disk, a bad tool. The author must see that
@@ -139,7 +139,7 @@ def consumer_error_releases(context: CheckContext) -> None:
     fix="let close() do nothing the second time, and end iteration of a closed stream with "
     "StopIteration",
 )
-def close_is_idempotent(context: CheckContext) -> None:
+def close_is_idempotent(context: ServedContext) -> None:
     """Closing again, or iterating after close(), does nothing.
 
     with-blocks, `finally` clauses and frameworks each close once. A second close() that
@@ -173,7 +173,7 @@ def close_is_idempotent(context: CheckContext) -> None:
     fix="wake the blocked read from the cancelling side: with requests and urllib3 "
     "`response.raw.shutdown()`, then close the response in the reader's finally",
 )
-def cancel_while_blocked_releases(context: CheckContext) -> None:
+def cancel_while_blocked_releases(context: ServedContext) -> None:
     """Cancelling while the read waits brings the reader back and releases the response.
 
     Models think for minutes without a byte. Closing a requests response from another thread
@@ -182,7 +182,7 @@ def cancel_while_blocked_releases(context: CheckContext) -> None:
     with context.case("before the first event", silent_after(context, 0)) as scenario:
         _cancel_blocked(scenario, scenario.stream(), "")
     with context.case("mid-stream", silent_after(context, 2)) as scenario:
-        _cancel_blocked(scenario, scenario.stream(), plain_text(context, range(2)))
+        _cancel_blocked(scenario, scenario.stream(), context.plain_text(range(2)))
     before_headers = Response(before=(Stall(),))
     with context.case("before the headers", before_headers, level=Level.SHOULD) as scenario:
         stream = scenario.stream()
@@ -198,14 +198,14 @@ def cancel_while_blocked_releases(context: CheckContext) -> None:
     "the last chunk is there, or does not come), then close it; keep one client for all streams "
     "of a model. Only a body that was read to its end leaves a connection to be used again",
 )
-def finished_turn_releases(context: CheckContext) -> None:
+def finished_turn_releases(context: ServedContext) -> None:
     """A turn that ended releases its response, and its connection can be used again.
 
     Whoever stops at the end marker leaves the end of the body unread: the connection is neither
     free nor closed, and a pool of one makes the second turn wait for ever.
     """
-    text = context.target.wire.bodies()[0]
-    turns = [answer(context, text)] * 3
+    text = context.bodies(whole_bodies)[0]
+    turns = [context.response(text)] * 3
     with context.case("turn after turn", *turns) as scenario:
         for _ in turns:
             expect_one_finish(scenario.read())
@@ -215,13 +215,14 @@ def finished_turn_releases(context: CheckContext) -> None:
             expect_one_finish(scenario.read())
         if scenario.backend.connections > 1:
             raise Failure(
-                f"{count(len(turns), 'turn')} took {count(scenario.backend.connections, 'connection')}"
-                "; expected one, which saves a handshake a turn."
+                f"{count(len(turns), 'turn')} took "
+                f"{count(scenario.backend.connections, 'connection')}; expected one, which saves a "
+                "handshake a turn."
             )
 
 
 @check("release/failed", fix=CLOSE_ON_EVERY_WAY_OUT)
-def failed_turn_releases(context: CheckContext) -> None:
+def failed_turn_releases(context: ServedContext) -> None:
     """A turn that fails does not keep its connection in use.
 
     The error path is the one nobody tests. While the error is handled, its traceback keeps
@@ -236,8 +237,11 @@ def failed_turn_releases(context: CheckContext) -> None:
     }
     wire = context.target.wire
     if wire is not None:
-        spoiled = (*bodies_or_none(wire.error_bodies)[-1:], *bodies_or_none(wire.malformed_bodies))
-        cases |= {body.name: answer(context, body, Stall()) for body in spoiled}
+        spoiled = (
+            *context.bodies_if_any(error_bodies)[-1:],
+            *context.bodies_if_any(malformed_bodies),
+        )
+        cases |= {body.name: context.response(body, Stall()) for body in spoiled}
     for name, response in cases.items():
         with context.case(name, response) as scenario:
             # Held until the verdict, as by an `except` block.
@@ -250,7 +254,7 @@ def failed_turn_releases(context: CheckContext) -> None:
     fix="close the response on every way out of a stream; let each of its threads and tasks end "
     "when it is closed or dropped: a thread that waits on a queue needs a way out",
 )
-def abandoned_streams_leave_nothing(context: CheckContext) -> None:
+def abandoned_streams_leave_nothing(context: ServedContext) -> None:
     """Abandoned streams leave no thread, task or socket behind.
 
     One leaked thread a stream is invisible in a test and fatal in a server after a day. The
@@ -264,7 +268,7 @@ def abandoned_streams_leave_nothing(context: CheckContext) -> None:
         "HTTP 500": server_error(),
     }
     if context.target.wire is not None:
-        rounds["whole turns"] = answer(context, context.target.wire.bodies()[0])
+        rounds["whole turns"] = context.response(context.bodies(whole_bodies)[0])
     for name, response in rounds.items():
         with context.case(name, response) as scenario:
             _expect_no_growth(scenario, _read_turns)
@@ -275,7 +279,7 @@ def abandoned_streams_leave_nothing(context: CheckContext) -> None:
     fix="give each abandoned stream's connection back to the pool or close it, and never wait "
     "for a lock, a queue or the network in a finalizer",
 )
-def many_abandoned_streams_do_not_deadlock(context: CheckContext) -> None:
+def many_abandoned_streams_do_not_deadlock(context: ServedContext) -> None:
     """Three hundred abandoned streams do not deadlock.
 
     A connection that leaks with each stream fills the client's pool, and the next request
@@ -291,9 +295,10 @@ def many_abandoned_streams_do_not_deadlock(context: CheckContext) -> None:
             if now() > until:
                 raise Failure(
                     f"only {number} of 300 streams were left within "
-                    f"{_PATIENCE * scenario.target.deadline:.0f} s: leaving one waits for something."
+                    f"{_PATIENCE * scenario.target.deadline:.0f} s: leaving one waits for "
+                    "something."
                 )
-        scenario.expect_no_spill("the consumer abandoned its streams")
+        scenario.expect_no_leak("the consumer abandoned its streams")
 
 
 @check(
@@ -301,13 +306,13 @@ def many_abandoned_streams_do_not_deadlock(context: CheckContext) -> None:
     fix="close a connection in mid-body instead of giving it back to the pool "
     "(urllib3's release_conn() does not close)",
 )
-def next_turn_is_clean(context: CheckContext) -> None:
+def next_turn_is_clean(context: ServedContext) -> None:
     """The turn after an abandoned one gives only its own events.
 
     A connection that goes back to the pool in mid-body hands the rest of the old answer to
     the next request; a buffer that is used again hands on half an event.
     """
-    expected = plain_text(context, range(8))
+    expected = context.plain_text(range(8))
     styles: dict[str, Callable[[Stream], object]] = {
         "after break": lambda stream: stream.drop(),
         "after close()": _leave_and_close,
@@ -317,8 +322,8 @@ def next_turn_is_clean(context: CheckContext) -> None:
             name, left_half(context, first=1000), silent_after(context, 8)
         ) as scenario:
             abandon(scenario.started())
-            scenario.expect_no_spill("the consumer abandoned the first turn")
-            expect_beginning(scenario.started(), expected)
+            scenario.expect_no_leak("the consumer abandoned the first turn")
+            expect_beginning(scenario.started().log, expected)
 
 
 # The consumer's ways out
@@ -348,7 +353,7 @@ def _left(error: BaseException | None, how: str) -> str:
     return how
 
 
-def _try_with_blocks(context: CheckContext, *ways_out: Callable[..., str]) -> None:
+def _try_with_blocks(context: ServedContext, *ways_out: Callable[..., str]) -> None:
     for way_out in ways_out:
         name = way_out.__name__.strip("_").replace("_", " ")
         with context.case(f"closing(stream), {name}", flowing(context)) as scenario:
@@ -399,7 +404,7 @@ def _expect_no_finish(stream: Stream) -> None:
 def _close_twice(scenario: Scenario, stream: Stream) -> None:
     _close(stream)
     _close(stream)
-    scenario.expect_no_spill("close()")
+    scenario.expect_no_leak("close()")
 
 
 def _expect_nothing_more(scenario: Scenario, stream: Stream) -> None:
@@ -413,7 +418,7 @@ def _expect_nothing_more(scenario: Scenario, stream: Stream) -> None:
     more = len(scenario.backend.exchanges) - requests
     if more:
         raise Failure(f"iterating after close() sent {count(more, 'request')} more.")
-    scenario.expect_no_spill("close()")
+    scenario.expect_no_leak("close()")
 
 
 def _cancel_blocked(scenario: Scenario, stream: Stream, text: str) -> None:

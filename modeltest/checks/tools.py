@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from modeltest.assertions import (
-    Sending,
+    carried_by,
     content,
     members,
     names_of,
-    ordinary_answer,
     parsed,
-    send,
+    shown,
+    text_of,
     texts_in,
 )
-from modeltest.backend import Response
 from modeltest.corpus import (
     MADE_UP,
     WEATHER,
@@ -31,21 +30,14 @@ from modeltest.corpus import (
     rule_of,
     shown_name,
 )
-from modeltest.delivery import CheckContext
-from modeltest.harness import (
-    Evidence,
-    Failure,
-    Level,
-    Need,
-    Skip,
-    carried_by,
-    check,
-    count,
-    shown,
-    text_of,
-)
-from modeltest.interface import Request
-from modeltest.wire import WireFormat
+from modeltest.harness import Evidence, Failure, Level, Need, Skip, check, count
+
+if TYPE_CHECKING:
+    from modeltest.backend import Response
+    from modeltest.delivery import Sending, ServedContext
+    from modeltest.interface import Request
+    from modeltest.wire import WireFormat
+
 
 LOOK_BEFORE_SENDING = (
     "before the request is made, look at every tool's name (re.fullmatch, in ASCII, {}), at "
@@ -73,7 +65,7 @@ _QUOTED = 20
     "tools/config",
     fix=LOOK_BEFORE_SENDING.format(_COMMON_RULE),
 )
-def bad_tool_config_is_refused(context: CheckContext) -> None:
+def bad_tool_config_is_refused(context: ServedContext) -> None:
     """A bad or doubled tool name, or an impossible choice, is refused before anything is sent.
 
     The provider's 400 comes late, says little and differs from one to the next; some take a
@@ -86,7 +78,7 @@ def bad_tool_config_is_refused(context: CheckContext) -> None:
 
 
 @check("tools/accepted", fix=SEND_AS_IT_IS)
-def good_tool_config_is_sent(context: CheckContext) -> None:
+def good_tool_config_is_sent(context: ServedContext) -> None:
     """A good tool config is sent once: every name unchanged, and no choice without tools.
 
     A name that was changed on its way comes back in the call, and no tool has it. A choice
@@ -106,7 +98,7 @@ def good_tool_config_is_sent(context: CheckContext) -> None:
     fix="look at the name before the request is made, and raise a ConfigError whose text has the "
     "name in it",
 )
-def refused_tool_names(context: CheckContext) -> None:
+def refused_tool_names(context: ServedContext) -> None:
     """A name that the adapter's own rule refuses is never sent, and the error quotes it.
 
     Tools come from plug-ins and servers by the dozen: whoever reads the error has to see which
@@ -121,7 +113,7 @@ def refused_tool_names(context: CheckContext) -> None:
     needs=(Need.ACCEPTED_TOOL_NAMES,),
     fix=SEND_AS_IT_IS,
 )
-def accepted_tool_names(context: CheckContext) -> None:
+def accepted_tool_names(context: ServedContext) -> None:
     """A name that the adapter's own rule accepts is sent once and unchanged.
 
     A rule that is stricter than it says keeps tools out that worked before.
@@ -136,7 +128,7 @@ def accepted_tool_names(context: CheckContext) -> None:
     "`$` lets a line feed pass at the end; \\w, \\d, str.isalnum() and re.IGNORECASE let the "
     "letters and digits of other scripts pass",
 )
-def tool_name_traps(context: CheckContext) -> None:
+def tool_name_traps(context: ServedContext) -> None:
     """A name that only looks right to a careless pattern is refused before anything is sent.
 
     Python's "$" and its word characters let through what no provider takes: the check is there,
@@ -155,7 +147,7 @@ def tool_name_traps(context: CheckContext) -> None:
     fix="look at the names of earlier calls too: raise ConfigError, or replace what is illegal in "
     "each, the same name always by the same, in the call and in its result",
 )
-def names_in_history_are_legal(context: CheckContext) -> None:
+def names_in_history_are_legal(context: ServedContext) -> None:
     """A replayed call with an illegal name is refused, or rewritten, always in the same way.
 
     Models make names up, such as `$READFILE`. Once one is in the history, the provider refuses
@@ -166,20 +158,20 @@ def names_in_history_are_legal(context: CheckContext) -> None:
         raise _no_rule(context)
     for name, request in histories(rule):
         with context.case(name, _answer(context)) as scenario:
-            sending = send(context, scenario, request)
+            sending = context.send(scenario, request)
             if not sending.bodies:
                 _expect_config_error(context, sending)
             for data in sending.bodies:
                 _expect_legal_calls(context, sending, data)
 
 
-def _no_rule(context: CheckContext) -> Skip:
+def _no_rule(context: ServedContext) -> Skip:
     return Skip(f"{context.target.wire.name} has no rule for the characters of a tool's name")
 
 
-def _answer(context: CheckContext) -> Response:
+def _answer(context: ServedContext) -> Response:
     """Return an answer that gives no adapter a reason to ask again."""
-    return ordinary_answer(context, "Sunny.")
+    return context.ordinary_response("Sunny.")
 
 
 # Refused
@@ -194,11 +186,11 @@ def _fix_for(wire: WireFormat) -> str:
 
 
 def _try_refused(
-    context: CheckContext, name: str, request: Request, quoted: str = "", fix: str = ""
+    context: ServedContext, name: str, request: Request, quoted: str = "", fix: str = ""
 ) -> None:
     """Expect an error of the configuration and no request, and what is `quoted` in its text."""
     with context.case(name, _answer(context)) as scenario:
-        sending = send(context, scenario, request)
+        sending = context.send(scenario, request)
         error = _expect_config_error(context, sending, fix)
         if not _quotes(error, quoted):
             raise Failure(
@@ -208,7 +200,7 @@ def _try_refused(
             )
 
 
-def _expect_config_error(context: CheckContext, sending: Sending, fix: str = "") -> BaseException:
+def _expect_config_error(context: ServedContext, sending: Sending, fix: str = "") -> BaseException:
     error, wanted = sending.log.error, names_of(context.target.config_error)
     known = isinstance(error, context.target.config_error)
     if error is not None and known and not sending.number:
@@ -245,7 +237,7 @@ def _quotes(error: BaseException, name: str) -> bool:
 
 
 def _try_accepted(
-    context: CheckContext, name: str, request: Request, unlike: Sequence[Any] = ()
+    context: ServedContext, name: str, request: Request, unlike: Sequence[Any] = ()
 ) -> Any:
     """Expect exactly one request, which says of the tools and the choice what was asked.
 
@@ -260,7 +252,7 @@ def _try_accepted(
     """
     body = None
     with context.case(name, _answer(context)) as scenario:
-        sending = send(context, scenario, request)
+        sending = context.send(scenario, request)
         exchange = sending.expect_one()
         wire, data = context.target.wire, content(exchange)
         body = parsed(data)
@@ -298,13 +290,13 @@ def _is_told(what: str, body: Any) -> bool:
     return body is not None and any(map(word.search, texts_in(body)))
 
 
-def _expect_definitions(context: CheckContext) -> None:
+def _expect_definitions(context: ServedContext) -> None:
     """Expect what the model has to know of a tool: what it does, and its parameters."""
     request = request_for(WEATHER)
     (tool,) = request.tools
     name = "a tool's description and parameters"
     with context.case(name, _answer(context), level=Level.SHOULD) as scenario:
-        sending = send(context, scenario, request)
+        sending = context.send(scenario, request)
         body = parsed(content(sending.expect_one()))
         if body is None:
             return  # no JSON: what it says in another notation cannot be told
@@ -399,7 +391,7 @@ def _list(names: Iterable[str]) -> str:
 # Replayed
 
 
-def _expect_legal_calls(context: CheckContext, sending: Sending, data: bytes) -> None:
+def _expect_legal_calls(context: ServedContext, sending: Sending, data: bytes) -> None:
     body, wire, rule = parsed(data), context.target.wire, rule_of(context.target)
     known = wire is not None and bool(wire.call_name_paths)
     got = tuple(map(str, wire.sent_call_names(body))) if known else ()

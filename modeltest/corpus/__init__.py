@@ -27,6 +27,16 @@ from modeltest.corpus.bodies import (
     whole_bodies,
 )
 from modeltest.corpus.fuzz import retyped_bodies, try_bodies
+from modeltest.corpus.odd import odd_events
+from modeltest.corpus.recorded import (
+    re_encoded,
+    recorded_body,
+    single_events,
+    with_bad_byte,
+    with_broken_json,
+    with_event,
+    with_text,
+)
 from modeltest.corpus.reencode import Respelling, respellings
 from modeltest.corpus.tool_cases import (
     MADE_UP,
@@ -70,18 +80,26 @@ __all__ = [
     "large_call_bodies",
     "malformed_bodies",
     "named",
+    "odd_events",
     "parallel_call_bodies",
+    "re_encoded",
     "reason_bodies",
+    "recorded_body",
     "request_for",
     "respellings",
     "retyped_bodies",
     "rule_of",
     "short_bodies",
     "shown_name",
+    "single_events",
     "tool_reason_bodies",
     "try_bodies",
     "unknown_bodies",
     "unknown_reason_bodies",
     "usage_bodies",
     "whole_bodies",
+    "with_bad_byte",
+    "with_broken_json",
+    "with_event",
+    "with_text",
 ]

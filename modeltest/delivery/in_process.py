@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import responses
 
 from modeltest.backend import Response, Send
 from modeltest.consumer import Log
 from modeltest.delivery.elsewhere import in_place
-from modeltest.delivery.scenario import Scenario
 from modeltest.transports import RequestsTransport
+
+if TYPE_CHECKING:
+    from modeltest.delivery.scenario import Scenario
+
 
 ReadBody = Callable[[bytes], Log]
 """Lets the adapter read these bytes as the whole body of an answer that ends cleanly."""

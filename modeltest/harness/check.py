@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from modeltest.backend import Response
-    from modeltest.delivery import CheckContext
     from modeltest.wire import Body, WireFormat
 
 
@@ -72,7 +71,10 @@ class Check:
         fix: what to do about it.
         needs: what the test case must set for it.
         example: what the documentation shows.
-        run: the function that judges; it raises `Failure` through its context.
+        judge: the function that judges. Where there are `bodies` it is given the `Answer` to
+            each; else the `CheckContext`. It raises `Failure`.
+        bodies: asks a wire format for the bodies that are to be read, one case each.
+        in_memory: whether it can judge a stream parser, which is given bytes and no server.
     """
 
     id: str
@@ -82,7 +84,9 @@ class Check:
     fix: str
     needs: tuple[Need, ...]
     example: Example | None
-    run: Callable[[CheckContext], None]
+    judge: Callable[[Any], None]
+    bodies: Callable[[WireFormat], Iterable[Body]] | None = None
+    in_memory: bool = False
 
     @property
     def group(self) -> str:
@@ -92,7 +96,7 @@ class Check:
     @property
     def method(self) -> str:
         """The test method that runs it: `test_` and the function's name."""
-        return f"test_{self.run.__name__}"
+        return f"test_{self.judge.__name__}"
 
 
 def check(
@@ -101,16 +105,42 @@ def check(
     *,
     fix: str,
     needs: tuple[Need, ...] = (),
+    bodies: Callable[[WireFormat], Iterable[Body]] | None = None,
+    in_memory: bool = False,
     example: Example | None = None,
-) -> Callable[[Callable[[CheckContext], None]], Check]:
-    """Make a `Check` of a function; its docstring gives the requirement and the why."""
+) -> Callable[[Callable[[Any], None]], Check]:
+    """Make a `Check` of a function; its docstring gives the requirement and the why.
 
-    def make(function: Callable[[CheckContext], None]) -> Check:
+    Args:
+        id: as in the contract.
+        level: MUST or SHOULD.
+        fix: what to do about a failure.
+        needs: what the test case must set; the wire format follows from `bodies`.
+        bodies: the bodies that are delivered, in whichever way; the function is then given the
+            answer to each. Without them it is given the context, and plays what it needs.
+        in_memory: a function that is given the context needs no server. With `bodies` none does.
+        example: what the documentation shows.
+
+    Raises:
+        TypeError: the docstring lacks the requirement or the why.
+    """
+
+    def make(function: Callable[[Any], None]) -> Check:
         requirement, _, why = (function.__doc__ or "").partition("\n")
         if not requirement or not why.strip():
             raise TypeError(f"check {id}: the docstring gives a requirement, then the why")
+        wanted = needs if bodies is None or Need.WIRE in needs else (Need.WIRE, *needs)
         return Check(
-            id, level, requirement.strip(), " ".join(why.split()), fix, needs, example, function
+            id,
+            level,
+            requirement.strip(),
+            " ".join(why.split()),
+            fix,
+            wanted,
+            example,
+            function,
+            bodies,
+            in_memory or bodies is not None,
         )
 
     return make

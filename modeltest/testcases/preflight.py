@@ -7,27 +7,32 @@ import os
 import re
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modeltest.assertions import answer, wire_shown
+from modeltest.assertions import bytes_shown, ending, text_of
 from modeltest.backend import End, Response, events, flowing
-from modeltest.consumer import AsyncConsumer, Hang, Log, SyncConsumer
-from modeltest.delivery import CheckContext, Outcome, Scenario, Status, ending, run
+from modeltest.consumer import AsyncConsumer, Hang, SyncConsumer
+from modeltest.corpus import short_bodies, whole_bodies
+from modeltest.delivery import Target, run
 from modeltest.harness import (
     SHORTEST,
     Check,
     Failure,
     Level,
+    Outcome,
     Secret,
     SetUpError,
-    Target,
+    Status,
     hung,
-    text_of,
 )
 from modeltest.interface import Finish, Request
 from modeltest.testcases.hooks import event_bytes, hook
 from modeltest.transports import Transport
 from modeltest.wire import Framing, WireFormat
+
+if TYPE_CHECKING:
+    from modeltest.consumer import Log
+    from modeltest.delivery import Scenario, ServedContext
 
 
 def target_of(case: Any) -> Target:
@@ -63,7 +68,8 @@ def try_out(case: Any) -> Outcome:
         return Outcome(SET_UP, Status.FAILED, str(error))
 
 
-def adapter_is_set_up(context: CheckContext) -> None:
+def adapter_is_set_up(context: ServedContext) -> None:
+    """Try the test case on the simplest answers, and name what is wrong with it."""
     pieces = _pieces(context)
     with context.case("", Response((*events(pieces[:2]), End()))) as scenario:
         _expect_kind(scenario)
@@ -80,15 +86,15 @@ def adapter_is_set_up(context: CheckContext) -> None:
                 fix="" if own else _FIT,
             )
         if scenario.target.transport.tracks and not scenario.ledger.connections:
-            context.note_broken(_unused(scenario.target.transport), level=Level.SHOULD)
-    if any(broken.level is Level.MUST for broken in context.broken):
+            context.note_failure(_unused(scenario.target.transport), level=Level.SHOULD)
+    if any(one.level is Level.MUST for one in context.failed):
         return  # one fault of the test case shows in many ways
     _expect_no_end(context)
     if context.target.wire is not None:
         _expect_fitting_wire(context)
 
 
-def _expect_no_end(context: CheckContext) -> None:
+def _expect_no_end(context: ServedContext) -> None:
     """Expect that the author's events do not end the turn."""
     with context.case("", flowing(context)) as scenario:
         stream = scenario.stream()
@@ -103,15 +109,15 @@ def _expect_no_end(context: CheckContext) -> None:
             )
 
 
-def _expect_fitting_wire(context: CheckContext) -> None:
+def _expect_fitting_wire(context: ServedContext) -> None:
     """Expect that the wire can spell a turn, and that the adapter makes something of it."""
     wire = context.target.wire
     try:
-        body = next(iter(wire.bodies()))
-        wire.prefix_bodies()
+        body = whole_bodies(wire)[0]
+        short_bodies(wire)
     except Exception as error:
-        raise SetUpError(f"{type(wire).__name__} cannot spell a turn: {error}") from error
-    with context.case("", answer(context, body)) as scenario:
+        raise SetUpError(f"{type(wire).__name__} cannot encode a turn: {error}") from error
+    with context.case("", context.response(body)) as scenario:
         try:
             log = scenario.read()
         except Hang:
@@ -119,7 +125,7 @@ def _expect_fitting_wire(context: CheckContext) -> None:
         if not log.events:
             raise Failure(
                 f"the adapter made no event of an answer of {wire.name}: {ending(log)}.",
-                (wire_shown(body),),
+                (bytes_shown(body),),
                 fix=_FIT,
             )
 
@@ -158,7 +164,7 @@ def _expect_right_iterable(log: Log) -> None:
         raise Failure(f"stream() is not asynchronous ({text}).", fix=_DERIVE.format(""))
 
 
-def _pieces(context: CheckContext) -> list[bytes]:
+def _pieces(context: ServedContext) -> list[bytes]:
     """Return some events of the author's, made where they can be given up on."""
     consumer, deadline = SyncConsumer(), context.target.deadline
     try:
@@ -179,7 +185,7 @@ SET_UP = Check(
     "of the provider that has text in it and does not wait for a later one",
     needs=(),
     example=None,
-    run=adapter_is_set_up,
+    judge=adapter_is_set_up,
 )
 
 

@@ -3,7 +3,7 @@ import time
 import unittest
 from email.message import Message
 
-from modeltest.backend import Exchange, Leaving
+from modeltest.backend.exchange import Exchange, Leaving
 
 
 def exchange(body=b"", **more):

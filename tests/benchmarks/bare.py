@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import requests
 
-from modeltest.harness import Target
+from modeltest.delivery import Target
 from modeltest.interface import Request
 from tests.benchmarks.tape import Answer, Scene
 

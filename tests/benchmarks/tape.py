@@ -9,7 +9,8 @@ from unittest import mock
 
 from modeltest.backend import Backend, Exchange, Stage
 from modeltest.consumer import Stream
-from modeltest.harness import Check, Target
+from modeltest.delivery import Target
+from modeltest.harness import Check
 from tests.benchmarks.targets import passed
 
 

@@ -21,7 +21,7 @@ class TestEvidence(unittest.TestCase):
 
     def test_alike_lines_are_counted(self) -> None:
         self.assertEqual(
-            str(Evidence("spilled", "\n".join(["a"] * 300 + ["b", "a"]))),
+            str(Evidence("leaked", "\n".join(["a"] * 300 + ["b", "a"]))),
             "  spilled  a (300 times)\n           b\n           a",
         )
 

@@ -9,8 +9,8 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from modeltest.consumer import stacks, waits_at
-from modeltest.consumer.stacks import awaits, position, shorten, stack
+from modeltest.consumer import stacks
+from modeltest.consumer.stacks import awaits, position, shorten, stack, waits_at
 
 
 class TestThreads(unittest.TestCase):

@@ -9,8 +9,8 @@ import unittest
 from unittest import mock
 
 from modeltest.backend import KitThread
-from modeltest.consumer import is_kit_thread, other_threads, threads, threads_as_daemons
-from modeltest.consumer.threads import unwind
+from modeltest.consumer import threads
+from modeltest.consumer.threads import is_kit_thread, other_threads, threads_as_daemons, unwind
 from tests.consumer.models import PATIENCE
 
 

@@ -25,9 +25,9 @@ from modeltest import (
     user,
 )
 from modeltest.checks import ALL
-from modeltest.delivery import Status
+from modeltest.delivery import Target
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import SetUpError, Target
+from modeltest.harness import SetUpError, Status
 from modeltest.testcases.preflight import target_of, try_out
 from modeltest.wire import OllamaChat, OpenAIChat, UsagePlacement, WireFormat
 from tests.adapters.home_made_wire import AcmeLines

@@ -16,9 +16,9 @@ from modeltest import (
     TextDelta,
 )
 from modeltest.checks import BY_NAME
-from modeltest.delivery import Outcome, Status
 from modeltest.demo.acme import AcmeModel
 from modeltest.demo.naive import NaiveModel
+from modeltest.harness import Outcome, Status
 
 from .running import SET_UP, acme, case, run, text_of
 

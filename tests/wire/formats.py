@@ -5,19 +5,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from modeltest import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta
-from modeltest.wire import (
-    AnthropicMessages,
-    BedrockConverse,
-    Body,
-    CohereChat,
-    Gemini,
-    MistralChat,
-    OllamaChat,
-    OpenAIChat,
-    OpenAIResponses,
-    Unsupported,
-    WireFormat,
-)
+from modeltest.wire.anthropic import AnthropicMessages
+from modeltest.wire.base import WireFormat
+from modeltest.wire.bedrock import BedrockConverse
+from modeltest.wire.body import Body
+from modeltest.wire.cohere import CohereChat
+from modeltest.wire.gemini import Gemini
+from modeltest.wire.mistral import MistralChat
+from modeltest.wire.ollama import OllamaChat
+from modeltest.wire.openai_chat import OpenAIChat
+from modeltest.wire.openai_responses import OpenAIResponses
+from modeltest.wire.script import Unsupported
 from tests.adapters.home_made_wire import AcmeLines
 from tests.wire import decoders
 from tests.wire.home_made import AcmeDecoder

@@ -2,14 +2,10 @@
 
 import unittest
 
-from modeltest import (
-    APIError,
-    Finish,
-    IncompleteResponseError,
-    StreamProtocolError,
-    assemble,
-)
-from modeltest.wire import Body, Role, Unsupported
+from modeltest import APIError, Finish, IncompleteResponseError, StreamProtocolError, assemble
+from modeltest.wire.body import Body
+from modeltest.wire.pieces import Role
+from modeltest.wire.script import Unsupported
 from tests.wire.decoders import Decoder, Failed
 from tests.wire.formats import CASES, FORMATS, all_bodies, meaning, without_usage
 from tests.wire.unframe import Malformed

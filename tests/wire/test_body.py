@@ -3,7 +3,11 @@
 import unittest
 
 from modeltest import APIError, Finish, FinishReason, IncompleteResponseError, TextDelta, Usage
-from modeltest.wire import BedrockConverse, Body, Framing, OpenAIChat, Role, WireError, WirePart
+from modeltest.wire.bedrock import BedrockConverse
+from modeltest.wire.body import Body
+from modeltest.wire.framing import Framing
+from modeltest.wire.openai_chat import OpenAIChat
+from modeltest.wire.pieces import Role, WireError, WirePart
 
 STOP = Finish(FinishReason.STOP, "stop")
 

@@ -5,21 +5,18 @@ import unittest
 from typing import Any
 
 from modeltest import Finish, FinishReason, ReasoningDelta, TextDelta, Usage
-from modeltest.wire import (
-    AnthropicMessages,
-    BedrockConverse,
-    CohereChat,
-    Framing,
-    Gemini,
-    MistralChat,
-    OllamaChat,
-    OpenAIChat,
-    OpenAIResponses,
-    Role,
-    Together,
-    Unsupported,
-    WireFormat,
-)
+from modeltest.wire.anthropic import AnthropicMessages
+from modeltest.wire.base import WireFormat
+from modeltest.wire.bedrock import BedrockConverse
+from modeltest.wire.cohere import CohereChat
+from modeltest.wire.framing import Framing
+from modeltest.wire.gemini import Gemini
+from modeltest.wire.mistral import MistralChat
+from modeltest.wire.ollama import OllamaChat
+from modeltest.wire.openai_chat import OpenAIChat
+from modeltest.wire.openai_responses import OpenAIResponses
+from modeltest.wire.pieces import Role
+from modeltest.wire.script import Together, Unsupported
 from tests.wire import unframe
 from tests.wire.decoders import Failed
 from tests.wire.formats import FORMATS

@@ -8,15 +8,16 @@ from hypothesis import strategies as st
 
 from modeltest import TextDelta
 from modeltest.corpus.reencode import respellings
-from modeltest.wire import Framing, Unsupported
 from modeltest.wire.framing import (
     ARRAY_END,
+    Framing,
     array_item,
     event_stream_frame,
     ndjson_line,
     sse_event,
     to_json,
 )
+from modeltest.wire.script import Unsupported
 from tests.wire import unframe
 from tests.wire.formats import FORMATS, meaning
 

@@ -5,7 +5,10 @@ import inspect
 import unittest
 
 from modeltest import Finish, FinishReason, TextDelta
-from modeltest.wire import Framing, Role, Together, Unsupported, WireFormat
+from modeltest.wire.base import WireFormat
+from modeltest.wire.framing import Framing
+from modeltest.wire.pieces import Role
+from modeltest.wire.script import Together, Unsupported
 from tests.adapters import home_made_wire
 from tests.adapters.home_made_wire import AcmeLines
 from tests.wire.formats import CASES

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from modeltest import Event, Finish, FinishReason, ReasoningDelta, TextDelta, ToolCallDelta, Usage
-from modeltest.wire import Unsupported
+from modeltest.wire.script import Unsupported
 from tests.wire.formats import FORMATS, meaning
 
 texts = st.text(max_size=40)

@@ -13,24 +13,18 @@ from modeltest import (
     ToolCallDelta,
     Usage,
 )
-from modeltest.wire import (
-    AnthropicMessages,
-    BedrockConverse,
-    CohereChat,
-    Framing,
-    Gemini,
-    MistralChat,
-    OllamaChat,
-    OpenAIChat,
-    OpenAIResponses,
-    Piece,
-    Role,
-    Together,
-    Unsupported,
-    UsagePlacement,
-    WireError,
-    WireFormat,
-)
+from modeltest.wire.anthropic import AnthropicMessages
+from modeltest.wire.base import WireFormat
+from modeltest.wire.bedrock import BedrockConverse
+from modeltest.wire.cohere import CohereChat
+from modeltest.wire.framing import Framing
+from modeltest.wire.gemini import Gemini
+from modeltest.wire.mistral import MistralChat
+from modeltest.wire.ollama import OllamaChat
+from modeltest.wire.openai_chat import OpenAIChat
+from modeltest.wire.openai_responses import OpenAIResponses
+from modeltest.wire.pieces import Piece, Role, WireError
+from modeltest.wire.script import Together, Unsupported, UsagePlacement
 from tests.wire.formats import FORMATS, meaning
 
 STOP = Finish(FinishReason.STOP)

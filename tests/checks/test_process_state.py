@@ -8,8 +8,9 @@ import unittest
 from unittest import mock
 
 from modeltest.backend import KitThread
-from modeltest.delivery import Status, run
-from modeltest.delivery.process_state import commons_kept, failure_of
+from modeltest.delivery import run
+from modeltest.delivery.process_state import failure_of, process_state_kept
+from modeltest.harness import Status
 
 from .targets import check, target
 
@@ -32,13 +33,13 @@ def on_a_kit_thread(act) -> BaseException | None:
 
 class TestCommons(unittest.TestCase):
     def test_nothing_is_said_of_what_stays(self) -> None:
-        with commons_kept() as deeds:
+        with process_state_kept() as deeds:
             socket.setdefaulttimeout(socket.getdefaulttimeout())
         self.assertEqual(deeds, [])
 
     def test_what_is_changed_is_given_back(self) -> None:
         before = socket.socket, socket.getdefaulttimeout(), os.getcwd()
-        with commons_kept() as deeds:
+        with process_state_kept() as deeds:
             socket.socket = mock.MagicMock()
             socket.setdefaulttimeout(0.5)
             os.chdir("/")
@@ -50,12 +51,12 @@ class TestCommons(unittest.TestCase):
         self.assertEqual(text.count("\n"), 2)
 
     def test_what_equals_everything_is_a_change_too(self) -> None:
-        with commons_kept() as deeds:
+        with process_state_kept() as deeds:
             socket.socket = mock.ANY
         self.assertEqual(len(deeds), 1)
 
     def test_an_exit_ends_the_thread(self) -> None:
-        with commons_kept() as deeds:
+        with process_state_kept() as deeds:
             error = on_a_kit_thread(lambda: os._exit(3))
         self.assertIsInstance(error, SystemExit)
         (deed,) = deeds
@@ -72,7 +73,7 @@ class TestCommons(unittest.TestCase):
         with mock.patch("os._exit", asked.append):
             thread = threading.Thread(target=watchdog)
             thread.start()
-            with commons_kept() as deeds:
+            with process_state_kept() as deeds:
                 ask.set()
                 thread.join()
         self.assertEqual(asked, [1])
@@ -80,21 +81,21 @@ class TestCommons(unittest.TestCase):
 
     def test_an_exit_that_is_replaced_is_put_back(self) -> None:
         before = os._exit
-        with commons_kept() as deeds:
+        with process_state_kept() as deeds:
             os._exit = len
         self.assertIs(os._exit, before)
         self.assertIn("os._exit was changed to <built-in function len>", deeds[0])
 
     def test_of_blocks_that_overlap_none_judges(self) -> None:
         before = socket.getdefaulttimeout()
-        with commons_kept() as outer, commons_kept() as inner:
+        with process_state_kept() as outer, process_state_kept() as inner:
             socket.setdefaulttimeout(0.5)
         self.addCleanup(socket.setdefaulttimeout, before)
         self.assertEqual((outer, inner), ([], []))
 
     def test_nor_does_one_that_begins_when_only_some_of_them_are_over(self) -> None:
         self.addCleanup(socket.setdefaulttimeout, socket.getdefaulttimeout())
-        first, second, third = commons_kept(), commons_kept(), commons_kept()
+        first, second, third = process_state_kept(), process_state_kept(), process_state_kept()
         for block in (first, second):
             block.__enter__()
         first.__exit__(None, None, None)
@@ -103,7 +104,7 @@ class TestCommons(unittest.TestCase):
         third.__exit__(None, None, None)
         second.__exit__(None, None, None)
         self.assertEqual(deeds, [])
-        with commons_kept() as deeds:  # alone again
+        with process_state_kept() as deeds:  # alone again
             socket.setdefaulttimeout(0.6)
         self.assertEqual(len(deeds), 1)
 

@@ -6,8 +6,14 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from modeltest.harness import Evidence, Failure, shown
+from modeltest.assertions import shown
+from modeltest.harness import Failure
+
+if TYPE_CHECKING:
+    from modeltest.harness import Evidence
+
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
 
@@ -35,7 +41,7 @@ _SHOWN = 60
 _LINES = 3
 """Lines of a traceback that a failure shows."""
 
-_KIT_FILES = {str(Path(__file__).with_name(name)) for name in ("files.py", "reading.py")}
+_KIT_FILES = {str(Path(__file__).with_name(name)) for name in ("files.py", "parser.py")}
 
 
 def broken(rule: str, statement: str, *evidence: Evidence) -> Failure:

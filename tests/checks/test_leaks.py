@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 from modeltest.backend import KitThread
-from modeltest.delivery.leaks import Spills, caught_spills
+from modeltest.delivery.leaks import Leaks, caught_leaks
 
 
 class Raising:
@@ -18,7 +18,7 @@ class Raising:
         raise ValueError("no text")
 
 
-class TestCaughtSpills(unittest.TestCase):
+class TestCaughtLeaks(unittest.TestCase):
     def test_a_generator_that_goes_on_when_it_is_closed(self) -> None:
         def stubborn() -> Any:
             try:
@@ -26,11 +26,11 @@ class TestCaughtSpills(unittest.TestCase):
             except GeneratorExit:
                 yield 2
 
-        with caught_spills() as spills:
+        with caught_leaks() as leaks:
             generator = stubborn()
             next(generator)
             del generator
-        (found,) = spills.found
+        (found,) = leaks.found
         self.assertRegex(
             found,
             r"\Aunraisable exception .*stubborn.*: RuntimeError: generator ignored GeneratorExit",
@@ -41,22 +41,22 @@ class TestCaughtSpills(unittest.TestCase):
             def __del__(self) -> None:
                 raise ValueError("broken")
 
-        with caught_spills() as spills:
+        with caught_leaks() as leaks:
             Stream()
-        (found,) = spills.found
+        (found,) = leaks.found
         self.assertRegex(
-            found, r"Stream\.__del__.*: ValueError: broken, raised at .*test_spills\.py:\d+ in __de"
+            found, r"Stream\.__del__.*: ValueError: broken, raised at .*test_leaks\.py:\d+ in __de"
         )
 
     def test_a_thread_that_ends_with_an_exception(self) -> None:
         def run() -> None:
             raise LookupError("nobody waits")
 
-        with caught_spills() as spills:
+        with caught_leaks() as leaks:
             thread = threading.Thread(target=run, name="pump")
             thread.start()
             thread.join()
-        (found,) = spills.found
+        (found,) = leaks.found
         self.assertRegex(
             found,
             r"\Aexception that ended 'pump': LookupError: nobody waits, raised at .* in run\Z",
@@ -71,24 +71,24 @@ class TestCaughtSpills(unittest.TestCase):
         known = threading.Thread(target=run)
         known.start()
         own = KitThread(run, name="kit")
-        with mock.patch("threading.excepthook") as hook, caught_spills() as spills:
+        with mock.patch("threading.excepthook") as hook, caught_leaks() as leaks:
             own.start()
             begin.set()
             for thread in (known, own):
                 thread.join()
-        self.assertEqual(spills.found, [])
+        self.assertEqual(leaks.found, [])
         self.assertEqual(hook.call_count, 2)
 
     def test_the_hooks_are_given_back(self) -> None:
         before = sys.unraisablehook, threading.excepthook
-        with self.assertRaises(ValueError), caught_spills():
+        with self.assertRaises(ValueError), caught_leaks():
             self.assertNotEqual((sys.unraisablehook, threading.excepthook), before)
             raise ValueError
         self.assertEqual((sys.unraisablehook, threading.excepthook), before)
 
     def test_blocks_that_overlap_give_them_back_in_any_order(self) -> None:
         before = sys.unraisablehook, threading.excepthook
-        first, second = caught_spills(), caught_spills()
+        first, second = caught_leaks(), caught_leaks()
         first.__enter__()
         inside = sys.unraisablehook, threading.excepthook
         second.__enter__()
@@ -113,24 +113,24 @@ class TestTexts(unittest.TestCase):
         return SimpleNamespace(**{**given, **values})
 
     def test_an_exception_that_was_not_made_yet(self) -> None:
-        spills = Spills()
-        spills.unraisable(self.args(exc_type=KeyError, object="x"))
-        self.assertEqual(spills.found, ["unraisable exception in 'x': KeyError"])
+        leaks = Leaks()
+        leaks.unraisable(self.args(exc_type=KeyError, object="x"))
+        self.assertEqual(leaks.found, ["unraisable exception in 'x': KeyError"])
 
     def test_a_message_of_the_interpreter(self) -> None:
-        spills = Spills()
-        spills.unraisable(self.args(exc_value=ValueError("a"), err_msg="while deallocating"))
-        self.assertEqual(spills.found, ["unraisable exception while deallocating: ValueError: a"])
+        leaks = Leaks()
+        leaks.unraisable(self.args(exc_value=ValueError("a"), err_msg="while deallocating"))
+        self.assertEqual(leaks.found, ["unraisable exception while deallocating: ValueError: a"])
 
     def test_a_thread_that_is_not_known(self) -> None:
-        spills = Spills()
-        spills.ended_thread(self.args(exc_value=ValueError("a")))
-        self.assertEqual(spills.found, ["exception that ended 'a thread': ValueError: a"])
+        leaks = Leaks()
+        leaks.ended_thread(self.args(exc_value=ValueError("a")))
+        self.assertEqual(leaks.found, ["exception that ended 'a thread': ValueError: a"])
 
     def test_an_exception_without_a_text(self) -> None:
-        spills = Spills()
-        spills.ended_thread(self.args(exc_value=ValueError(Raising())))
-        self.assertRegex(spills.found[0], "ValueError: <exception str.* failed>")
+        leaks = Leaks()
+        leaks.ended_thread(self.args(exc_value=ValueError(Raising())))
+        self.assertRegex(leaks.found[0], "ValueError: <exception str.* failed>")
 
 
 if __name__ == "__main__":

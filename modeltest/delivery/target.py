@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
-from modeltest.harness.secret import Secret
+from modeltest.consumer import AsyncConsumer, SyncConsumer
+from modeltest.harness import Secret
 from modeltest.interface import ConfigError, ModelError, Request, user
-from modeltest.transports import RequestsTransport, Transport
+from modeltest.transports import RequestsTransport
+
+if TYPE_CHECKING:
+    from modeltest.consumer import Consumer
+    from modeltest.transports import Transport
+
 
 HI = Request(messages=(user("hi"),))
 """The request streamed unless the author gives another."""
@@ -18,20 +22,6 @@ HI = Request(messages=(user("hi"),))
 
 _MOST = 8
 """Retries whose back-off is waited for: a minute or two in all."""
-
-
-class SetUpError(Exception):
-    """The test case gives something that the kit cannot use; the text says what to change."""
-
-    def without_cause(self, secret: Secret) -> SetUpError:
-        """Return the same with its cause, and the place it came from, in the text.
-
-        A cause is printed as it is; in the text there is no `secret`.
-        """
-        cause, text = self.__cause__, str(self)
-        if cause is not None:
-            text += "\n" + "".join(traceback.format_exception(cause, limit=-3)).rstrip()
-        return SetUpError(secret.redact(text))
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 import requests
@@ -64,28 +65,37 @@ class BodyFile(io.BytesIO):
         return b""
 
 
-class ShortReads(BodyFile):
-    """A body that comes a few bytes at a time: each read gives less than was asked for.
+class PiecewiseFile(BodyFile):
+    """A body that comes in pieces: no read goes across the end of one.
 
     So do the files of sockets. A line is read whole, as those do too.
     """
 
-    def __init__(self, body: bytes, step: int) -> None:
-        """Let no read give more than `step` bytes, unless it asks for all."""
+    def __init__(self, body: bytes, cuts: Sequence[int]) -> None:
+        """Let no read go across one of these byte offsets, unless it asks for all."""
         super().__init__(body)
-        self._step = step
+        self._cuts = sorted(cuts)
+
+    def _left(self) -> int:
+        """Return how many bytes are left of the piece."""
+        at = self.tell()
+        following = bisect.bisect_right(self._cuts, at)
+        end = self._cuts[following] if following < len(self._cuts) else len(self.getbuffer())
+        return max(0, end - at)
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return a few bytes; all that are left when `size` is negative or None."""
-        return super().read(size if size is None or size < 0 else min(size, self._step))
+        """Return bytes of one piece; all that are left when `size` is negative or None."""
+        return super().read(size if size is None or size < 0 else min(size, self._left() or size))
 
     def read1(self, size: int | None = -1, /) -> bytes:
-        """Return a few bytes."""
-        return super().read1(self._step if size is None or size < 0 else min(size, self._step))
+        """Return bytes of one piece."""
+        left = self._left()
+        return super().read1(left if size is None or size < 0 else min(size, left or size))
 
     def readinto(self, buffer: Any, /) -> int:
-        """Put a few bytes into `buffer`; return how many."""
-        return super().readinto(memoryview(buffer).cast("B")[: self._step])
+        """Put bytes of one piece into `buffer`; return how many."""
+        view = memoryview(buffer).cast("B")
+        return super().readinto(view[: self._left() or len(view)])
 
 
 def as_chunks(body: BinaryIO, size: int = 64 * 1024) -> Iterator[bytes]:

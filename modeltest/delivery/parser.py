@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import GeneratorType
-from typing import Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NoReturn
 
+from modeltest.assertions import refused_by_assemble, shown
 from modeltest.consumer import without_tracebacks
-from modeltest.harness import Evidence, Failure, shown
+from modeltest.delivery.files import BodyFile, EndlessReading, PiecewiseFile
+from modeltest.delivery.parser_events import DELTAS, is_event
+from modeltest.delivery.rules import around, as_assertion, broken, lines_of, raised
+from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
+    Assembler,
     Event,
     Finish,
-    FinishReason,
-    Message,
     ModelError,
-    ProtocolError,
     ReasoningDelta,
     TextDelta,
     TruncatedToolArgumentsError,
     Usage,
-    assemble,
     check_finish,
 )
-from modeltest.reader.events import DELTAS, is_event
-from modeltest.reader.files import BodyFile, EndlessReading, ShortReads
-from modeltest.reader.verdict import around, as_assertion, broken, lines_of, raised
+
+if TYPE_CHECKING:
+    from modeltest.harness import ErrorTypes
+    from modeltest.interface import Message
+
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
 
 StreamSSE = Callable[[BinaryIO], Iterable[Event]]
-"""A reader: given the body as a binary file, it yields the events of the turn."""
-
-ErrorTypes = type[BaseException] | tuple[type[BaseException], ...]
+"""A stream parser: given the body as a binary file, it yields the events of the turn."""
 
 _AGAIN = 3
 """How often an iterator that is over is asked again."""
@@ -102,6 +103,14 @@ class Reading:
         self._limit = cut + 1_000
         self._declared = declared
         self._sound = sound
+
+    ended = True
+    raised_at: ClassVar[list[str]] = []
+
+    @property
+    def text(self) -> str:
+        """The text of all text deltas, joined."""
+        return "".join(event.text for event in self.events if isinstance(event, TextDelta))
 
     def run(self, stream_sse: StreamSSE, file: BinaryIO) -> None:
         """Let the reader read `file` to its end, and take what comes.
@@ -183,9 +192,10 @@ class Reading:
 
     def outcome(self) -> tuple[Message | None, BaseException | None]:
         """Return the answer, or how the response failed, as `assemble` reads the events."""
-        if self.error is not None:
-            return None, self.error
-        return assembled(self.events)
+        error = self.error or refused_by_assemble(self.events)
+        if error is not None:
+            return None, error
+        return assembled_message(self.events), None
 
     def result(self) -> SSEResult:
         """Return it as a value."""
@@ -240,11 +250,13 @@ class Reading:
         )
 
 
-class Reader:
+class Parser:
     """A `stream_sse`, each of its readings held to the rules.
 
     Attributes:
         reads: how many bodies it was given.
+        model_error: the exception type, or types, by which a turn may fail.
+        package: the top-level package that `stream_sse` comes from.
     """
 
     def __init__(self, stream_sse: StreamSSE, model_error: ErrorTypes = ModelError) -> None:
@@ -261,17 +273,21 @@ class Reader:
                 f"model_error: expected an exception class or a tuple of them, got {model_error!r}"
             )
         self._stream_sse = stream_sse
+        self.package = str(getattr(stream_sse, "__module__", "")).partition(".")[0]
+        self.model_error = model_error
         self._declared = tuple(dict.fromkeys((*own, ModelError, TruncatedToolArgumentsError)))
         self._sound: Finish | None = None
         self.reads = 0
 
-    def read(self, body: bytes, *, cut: int | None = None, step: int = 0) -> Reading:
+    def read(
+        self, body: bytes, *, cut: int | None = None, cuts: Sequence[int] | None = None
+    ) -> Reading:
         """Let it read `body`.
 
         Args:
             body: the whole body.
             cut: how many of its bytes; all when None.
-            step: how many of them at most one read gives; any number when 0.
+            cuts: byte offsets that no read goes across; reads give what they ask for when None.
 
         Raises:
             Failure: it breaks a rule.
@@ -280,7 +296,7 @@ class Reader:
         length = len(body) if cut is None else cut
         reading = Reading(body, length, self._declared, self._sound)
         data = body[:length]
-        reading.run(self._stream_sse, ShortReads(data, step) if step else BodyFile(data))
+        reading.run(self._stream_sse, BodyFile(data) if cuts is None else PiecewiseFile(data, cuts))
         self._sound = reading.finish or self._sound
         return reading
 
@@ -303,9 +319,9 @@ def read_sse(
         AssertionError: a rule is broken; the text names it, and what came.
         TypeError: `body` is no bytes, `stream_sse` cannot be called.
     """
-    reader = Reader(stream_sse, model_error)
+    parser = Parser(stream_sse, model_error)
     with as_assertion():
-        return reader.read(checked(body)).result()
+        return parser.read(checked(body)).result()
 
 
 def checked(body: object) -> bytes:
@@ -319,25 +335,15 @@ def checked(body: object) -> bytes:
     return bytes(body)
 
 
-def assembled(events: Iterable[Event]) -> tuple[Message | None, BaseException | None]:
-    """Return the message that `events` make, or the error by which `assemble` refuses them.
-
-    An answer that was filtered, or cut at a limit, or ended for a reason that nobody knows, is
-    one here: it may have been read well all the same.
-    """
-    try:
-        return assemble(map(_neutral, merged(events))).message, None
-    except (ModelError, ProtocolError) as error:
-        return None, error
+def assembled_message(events: Iterable[Event]) -> Message:
+    """Return the message that events make which `assemble` does not refuse."""
+    assembler = Assembler()
+    for event in merged_texts(events):
+        assembler.add(event)
+    return assembler.message()
 
 
-def _neutral(event: Event) -> Event:
-    if not isinstance(event, Finish) or event.reason == FinishReason.TOOL_USE:
-        return event
-    return Finish(FinishReason.STOP)
-
-
-def merged(events: Iterable[Event]) -> Iterator[Event]:
+def merged_texts(events: Iterable[Event]) -> Iterator[Event]:
     """Yield the events, adjacent pieces of text and of plain reasoning joined."""
     for kind, run in itertools.groupby(events, key=_joinable):
         if kind is None:

@@ -5,38 +5,40 @@ from __future__ import annotations
 import unittest
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from modeltest.harness import Failure, Level, SetUpError, Skip
+from modeltest.checks import IN_MEMORY
+from modeltest.corpus import recorded_body
+from modeltest.delivery import Parser, ParserContext, run_in_memory, watched
+from modeltest.harness import Failure, SetUpError, Status
 from modeltest.interface import ModelError
-from modeltest.reader.clause import Clause
-from modeltest.reader.reading import Reader
-from modeltest.reader.spellings import SPELLINGS
-from modeltest.reader.trial import ReaderTrial, recorded_body
-from modeltest.reader.watch import run_watched
-from modeltest.reader.whole import WHOLE, whole_body_is_its_turn
-from modeltest.testcases import (
+from modeltest.testcases.attach import (
     ContractWarning,
     attach,
-    attach_rule,
-    deadline_scale,
-    hook,
+    attach_check,
     judging_method,
     reasons_of,
     warn_at,
     warn_of_slips,
 )
-from modeltest.wire import Body, Framing, WireFormat
+from modeltest.testcases.hooks import hook
+from modeltest.testcases.preflight import deadline_scale
+from modeltest.wire import Framing, WireFormat
+
+if TYPE_CHECKING:
+    from modeltest.harness import Check
+    from modeltest.wire import Body
+
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
-
-CLAUSES: tuple[Clause, ...] = (*WHOLE, *SPELLINGS)
-"""Every clause that a reader is held to."""
 
 SETUP_TEST = "test_reader_is_set_up"
 """The one test that fails when the test case itself is not right; all others then skip."""
 
-_METHODS = {name: (clause.method,) for clause in CLAUSES for name in (clause.id, clause.method)}
+_WHOLE = IN_MEMORY[0].method
+"""The test of whole bodies. A parser that does not even read those leaves the others nothing."""
+
+_METHODS = {name: (check.method,) for check in IN_MEMORY for name in (check.id, check.method)}
 
 
 class SSEReaderTestCase(unittest.TestCase):
@@ -53,9 +55,9 @@ class SSEReaderTestCase(unittest.TestCase):
             length: let them be short.
         wire: a wire format; it spells bodies of every kind, and says what each means.
         model_error: the exception type, or types, by which a turn fails.
-        expected_failures: clause → reason. One that passes fails.
-        skips: clause → reason.
-        strict: SHOULD clauses fail instead of warning.
+        expected_failures: check → reason. One that passes fails.
+        skips: check → reason.
+        strict: SHOULD checks fail instead of warning.
         deadline: seconds within which the reader must be done with one body; an upper limit only,
             scaled by the environment variable MODELTEST_DEADLINE_SCALE.
     """
@@ -71,18 +73,18 @@ class SSEReaderTestCase(unittest.TestCase):
     _found: ClassVar[_Found | None]
 
     def __init_subclass__(cls, *, abstract: bool = False, **kwargs: Any) -> None:
-        """Attach one test method a clause.
+        """Attach one test method a check.
 
         Args:
             abstract: the class is a base of the author's own; it is given no tests.
             kwargs: for further bases.
 
         Raises:
-            TypeError: `expected_failures` or `skips` names a clause that does not exist, or
+            TypeError: `expected_failures` or `skips` names a check that does not exist, or
                 gives no reason.
         """
         super().__init_subclass__(**kwargs)
-        listing = "modeltest.reader.CLAUSES"
+        listing = "`python -m modeltest checks --parser`"
         expected = reasons_of(cls, "expected_failures", _METHODS, listing)
         skipped = reasons_of(cls, "skips", _METHODS, listing)
         cls._found = None
@@ -91,14 +93,14 @@ class SSEReaderTestCase(unittest.TestCase):
             return
         given = "The test case gives what is needed: stream_sse, and bodies or wire."
         attach(cls, SETUP_TEST, judging_method(given, lambda case: case._look().problem))
-        for clause in CLAUSES:
-            reason = expected.get(clause.method)
-            attach_rule(
+        for check in IN_MEMORY:
+            reason = expected.get(check.method)
+            attach_check(
                 cls,
-                clause,
-                partial(cls._judge, clause=clause, expected=reason),
+                check,
+                partial(cls._judge, check=check, expected=reason),
                 expected=reason,
-                skipped=skipped.get(clause.method),
+                skipped=skipped.get(check.method),
             )
 
     def _look(self) -> _Found:
@@ -108,34 +110,29 @@ class SSEReaderTestCase(unittest.TestCase):
             cls._found = _look_at(self)
         return cls._found
 
-    def _judge(self, clause: Clause, expected: str | None) -> str:
-        """Run a clause; return the text of its failure, or "" if it does not fail."""
+    def _judge(self, check: Check, expected: str | None) -> str:
+        """Run a check; return the text of its failure, or "" if it does not fail."""
         found = self._look()
         if found.problem:
             self.skipTest(f"see {SETUP_TEST}: {found.problem.splitlines()[0]}")
-        if found.fault and clause is not whole_body_is_its_turn:
-            self.skipTest(f"see {whole_body_is_its_turn.method}: {found.fault.splitlines()[0]}")
-        trial = _trial_of(self)
-        try:
-            run_watched(clause.run, trial)
-        except Skip as skip:
-            trial.leave_unjudged(str(skip))
-        except Failure as failure:
-            trial.broken.append(("", failure))
-        text = trial.report(clause.id, clause.fix)
-        if not text and not trial.tried:
-            self.skipTest("; ".join(trial.unjudged) or "the bodies leave nothing to try")
-        if text and clause.level is Level.SHOULD and not self.strict and expected is None:
-            warn_at(type(self), ContractWarning, text)
-            return ""
-        return text
+        if found.fault and check.method != _WHOLE:
+            self.skipTest(f"see {_WHOLE}: {found.fault.splitlines()[0]}")
+        outcome = run_in_memory(_context_of(self, check))
+        match outcome.status:
+            case Status.SKIPPED:
+                self.skipTest(outcome.text)
+            case Status.WARNED if not self.strict and expected is None:
+                warn_at(type(self), ContractWarning, outcome.text)
+            case Status.WARNED | Status.FAILED:
+                return outcome.text
+        return ""
 
 
 _READ = ("stream_sse", *(n for n in SSEReaderTestCase.__annotations__ if n[0] != "_"))
 
 
 class _Found(NamedTuple):
-    """What is wrong from the first, so that other clauses have nothing to judge.
+    """What is wrong from the first, so that other checks have nothing to judge.
 
     Attributes:
         problem: with the test case itself.
@@ -148,9 +145,9 @@ class _Found(NamedTuple):
 
 def _look_at(case: SSEReaderTestCase) -> _Found:
     try:
-        trial = _trial_of(case)
-        run_watched(_read_first, trial)
-    except (SetUpError, Skip) as error:
+        context = _context_of(case, IN_MEMORY[0])
+        watched(partial(_read_first, context), context.parser, context.deadline)
+    except (SetUpError, *ParserContext.skips) as error:
         return _Found(problem=str(error))
     except Failure as failure:
         text = failure.with_fix
@@ -158,12 +155,12 @@ def _look_at(case: SSEReaderTestCase) -> _Found:
     return _Found()
 
 
-def _read_first(trial: ReaderTrial) -> None:
-    trial.read(trial.answers[0])
+def _read_first(context: ParserContext) -> None:
+    context.parser.read(context.plain_bodies()[0].data)
 
 
-def _trial_of(case: SSEReaderTestCase) -> ReaderTrial:
-    """Return the attributes of a test case, ready to be tried.
+def _context_of(case: SSEReaderTestCase, check: Check) -> ParserContext:
+    """Return the attributes of a test case as what a check is given.
 
     Raises:
         SetUpError: one of them cannot be used; the text says what is expected.
@@ -181,10 +178,10 @@ def _trial_of(case: SSEReaderTestCase) -> ReaderTrial:
     if not isinstance(deadline, int | float) or not deadline > 0:
         raise SetUpError(f"{owner}.deadline: expected seconds above 0, got {deadline!r}")
     try:
-        reader = Reader(hook(case, "stream_sse", "body"), case.model_error)
+        parser = Parser(hook(case, "stream_sse", "body"), case.model_error)
     except TypeError as error:
         raise SetUpError(f"{owner}.{error}") from None
-    return ReaderTrial(reader, wire, recorded, deadline * deadline_scale())
+    return ParserContext(check, parser, wire, recorded, deadline * deadline_scale())
 
 
 def _wire_of(case: SSEReaderTestCase) -> WireFormat | None:
