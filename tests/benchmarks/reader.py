@@ -89,7 +89,7 @@ def _any_bytes(*, quick: bool) -> Table:
     return compare("any bytes", measured, f"{examples} bodies; Hypothesis: {speed:.0f} a second")
 
 
-def _hold(reader: Reader, data: bytes) -> None:
+def _hold(reader: Parser, data: bytes) -> None:
     reader.read(data)
 
 

@@ -22,7 +22,7 @@ class TestEvidence(unittest.TestCase):
     def test_alike_lines_are_counted(self) -> None:
         self.assertEqual(
             str(Evidence("leaked", "\n".join(["a"] * 300 + ["b", "a"]))),
-            "  spilled  a (300 times)\n           b\n           a",
+            "  leaked   a (300 times)\n           b\n           a",
         )
 
     def test_only_a_line_feed_ends_a_line(self) -> None:

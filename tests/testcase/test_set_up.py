@@ -417,7 +417,7 @@ class TestWrongTurn(unittest.TestCase):
         text = text_of(run(acme(wire=Twice()), SET_UP))
         self.assertRegex(
             text,
-            r"Twice cannot spell a turn: Acme.*: one event cannot say \['finish'\] twice; leave it to "
+            r"Twice cannot encode a turn: Acme.*: one event cannot say \['finish'\] twice; leave it to "
             r"one of the hooks, or override merge",
         )
 
