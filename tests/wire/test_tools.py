@@ -167,7 +167,7 @@ class TestRequests(unittest.TestCase):
         }
         self.check(AnthropicMessages(), request, {"type": "any"})
 
-    def test_gemini_in_both_spellings(self) -> None:
+    def test_gemini_in_both_forms(self) -> None:
         call = {"name": "h", "args": {}}
         camel = {
             "tools": [{"functionDeclarations": [{"name": "f"}, {"name": "g"}]}],
