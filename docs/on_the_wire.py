@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import itertools
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from docs.wire_shown import (
     ShortChat,
@@ -23,13 +23,10 @@ from docs.wire_shown import (
     told,
     visible,
 )
-from modeltest.backend import (
-    Await,
-    Progress,
-    Response,
-    Send,
-    Stall,
-    answered,
+from modeltest import corpus
+from modeltest.assertions.same_answer import with_bad_byte
+from modeltest.backend import Await, Progress, Response, Send, Stall, answered, redirect, writes
+from modeltest.backend.scripts import (
     bad_request,
     bursting,
     close_delimited,
@@ -38,32 +35,20 @@ from modeltest.backend import (
     inside_chunk,
     left_half,
     one_and_a_half,
-    redirect,
     reset,
     sent,
     short_of_length,
     silent_after,
     without_last_chunk,
-    writes,
 )
 from modeltest.checks import delivery, framing, release
-from modeltest.corpus import (
-    LARGE,
-    MADE_UP,
-    bad_choices,
-    bad_names,
-    good_choices,
-    good_names,
-    html_page,
-    respellings,
-    with_bad_byte,
-)
-from modeltest.delivery import Target
-from modeltest.interface import Finish, FinishReason, TextDelta
+from modeltest.checks.calls import LARGE
+from modeltest.corpus import html_page
+from modeltest.corpus.reencode import respellings
+from modeltest.corpus.tool_cases import MADE_UP, bad_choices, bad_names, good_choices, good_names
+from modeltest.harness import Target
+from modeltest.interface import Finish, FinishReason, TextDelta, ToolCallDelta
 from modeltest.wire import Framing
-
-if TYPE_CHECKING:
-    from modeltest.interface import ToolCallDelta
 
 
 class _Events:
@@ -77,7 +62,7 @@ WIRE = ShortChat()
 EVENTS: Any = _Events(WIRE)
 TWO = sent(EVENTS, range(2))
 STOP = Finish(FinishReason.STOP)
-HELLO = WIRE.spell(TextDelta("Hello"), STOP)
+HELLO = WIRE.encode(TextDelta("Hello"), STOP)
 STILL_OPEN = "the server sees nobody leave; the connection stays in use"
 
 
@@ -89,7 +74,7 @@ def _respelt(group: str, name: str, shows: str, *, ends: bool = False) -> Snippe
 
 
 def _spelled(shows: str, *events: TextDelta | ToolCallDelta | Finish) -> Snippet:
-    return Snippet(shows, visible(WIRE.spell(*events).data))
+    return Snippet(shows, visible(WIRE.encode(*events).data))
 
 
 def _pieces(send: Send) -> list[bytes]:
@@ -219,8 +204,8 @@ DELIVERY = {
 
 _GZIPPED = gzip.compress(EVENTS.event(0) + EVENTS.event(1))
 _HALF = EVENTS.event(1)[: len(EVENTS.event(1).rstrip()) // 2 + 3]
-_SHORT_TEXT, *_ = WIRE.prefix_bodies()
-_SHORT_CALL = next(one for one in WIRE.prefix_bodies() if one.name == "a short tool call")
+_SHORT_TEXT, *_ = corpus.short_bodies(WIRE)
+_SHORT_CALL = next(one for one in corpus.short_bodies(WIRE) if one.name == "a short tool call")
 _LAST_DIGIT = _SHORT_CALL.data.rindex(b"0}")
 
 TRUNCATION = {
@@ -266,7 +251,7 @@ TRUNCATION = {
         "The answer ends at one of the marks: cleanly, by the connection's end, before the last "
         "chunk, inside a chunk, short of its Content-Length, or by a reset.",
         marked(_SHORT_TEXT.chunks, _SHORT_TEXT.complete or 0, "✂"),
-        tuple(one.name for one in WIRE.incomplete_endings()),
+        tuple(one.name for one in corpus.incomplete_endings(WIRE)),
     ),
     "truncation/prefix": Snippet(
         "The answer ends after any byte, here inside a number: 3 is not 30.",
@@ -274,12 +259,12 @@ TRUNCATION = {
     ),
     "truncation/arguments": body(
         "The finish says that the call is whole. Its arguments say that it is not.",
-        WIRE.cut_argument_bodies(),
+        corpus.cut_argument_bodies(WIRE),
         "arguments cut inside a number, a finish for tool use",
     ),
     "truncation/good-endings": body(
         "An end marker without a finish reason is an end all the same.",
-        WIRE.good_endings(),
+        corpus.good_endings(WIRE),
         "[DONE], no finish",
     ),
 }
@@ -287,41 +272,41 @@ TRUNCATION = {
 FINISH = {
     "finish/once-last": body(
         "Three lines belong to the end of this turn. They make one Finish.",
-        WIRE.bodies(),
+        corpus.whole_bodies(WIRE),
         "text",
     ),
     "finish/reasons": body(
         "The answer was cut off by its limit: the reason is `length`, and never `stop`.",
-        WIRE.reason_bodies(),
+        corpus.reason_bodies(WIRE),
         "length",
     ),
     "finish/unknown": Snippet(
-        "The word is none of the format's.", visible(WIRE.unknown_reason_body().data)
+        "The word is none of the format's.", visible(corpus.unknown_reason_bodies(WIRE)[0].data)
     ),
     "finish/absent": body(
         "An empty reason in mid-stream ends nothing.",
-        WIRE.absent_reason_bodies(),
+        corpus.absent_reason_bodies(WIRE),
         "an empty reason before the finish",
     ),
     "finish/usage": body(
         "The counts grow from chunk to chunk, and only the last ones count. The 5 cached tokens "
         "are part of the prompt's 28.",
-        WIRE.usage_bodies(),
+        corpus.usage_bodies(WIRE),
         "usage on every event, growing",
     ),
     "finish/after": body(
         "The turn is over, and goes on.",
-        WIRE.after_finish_bodies(),
+        corpus.after_finish_bodies(WIRE),
         "text after the finish",
     ),
     "finish/duplicate": body(
         "The same finish comes twice.",
-        WIRE.duplicate_bodies(),
+        corpus.duplicate_bodies(WIRE),
         "the finish twice",
     ),
     "finish/with-content": body(
         "The last piece of the text and the reason share a chunk.",
-        WIRE.finish_beside_content_bodies(),
+        corpus.finish_beside_content_bodies(WIRE),
         "finish beside the last text",
     ),
 }
@@ -329,42 +314,43 @@ FINISH = {
 CALLS = {
     "calls/parallel": body(
         "The fragments of two calls come in turns; the index tells them apart.",
-        WIRE.parallel_call_bodies(),
+        corpus.parallel_call_bodies(WIRE),
         "fragments of two tool calls in turns",
     ),
     "calls/index": body(
         "The index is the same, the id is not: two calls.",
-        WIRE.index_bodies(),
+        corpus.index_bodies(WIRE),
         "the same index for two calls",
     ),
     "calls/identity": body(
         "The name comes again with every fragment. It is still one name.",
-        WIRE.identity_bodies(),
+        corpus.identity_bodies(WIRE),
         "the name repeated on later fragments",
     ),
     "calls/empty": body(
         "The call's arguments are `{}`.",
-        WIRE.empty_argument_bodies(),
+        corpus.empty_argument_bodies(WIRE),
         "arguments null",
     ),
     "calls/reason": body(
         "The reason says stop, and yet there is a call.",
-        WIRE.tool_reason_bodies(),
+        corpus.tool_reason_bodies(WIRE),
         "a tool call under an ordinary stop",
     ),
     "calls/invalid": body(
         "A brace too many.",
-        WIRE.invalid_argument_bodies(),
+        corpus.invalid_argument_bodies(WIRE),
         'arguments {"a": 1}}',
     ),
     "calls/large": Snippet(
-        f"{LARGE:,} bytes of arguments in {len(WIRE.large_call_body(LARGE).parts)} events; these "
+        f"{LARGE:,} bytes of arguments in {len(corpus.large_call_bodies(WIRE)[0].parts)} events; "
+        "these "
         "are the first two.",
-        visible(b"".join(WIRE.large_call_body(LARGE).chunks[:2])),
+        visible(b"".join(corpus.large_call_bodies(WIRE)[0].chunks[:2])),
     ),
 }
 
-_GREETING = WIRE.spell(TextDelta("Grüße")).data
+_GREETING = WIRE.encode(TextDelta("Grüße")).data
 
 FRAMING = {
     "framing/chunks": Snippet(
@@ -409,12 +395,12 @@ FRAMING = {
     "framing/large": _spelled("One line of 1.2 MB.", TextDelta("long text " * 120_000)),
     "framing/malformed": body(
         "A brace is missing in the second event. The others are good.",
-        WIRE.malformed_bodies(),
+        corpus.malformed_bodies(WIRE),
         "broken JSON between good events",
     ),
     "framing/unknown-event": body(
         "The second event is of a kind that nobody knows.",
-        WIRE.unknown_bodies(),
+        corpus.unknown_bodies(WIRE),
         "a delta of an unknown kind",
     ),
     "framing/any-bytes": Snippet(
@@ -454,7 +440,7 @@ FAULTS = {
     ),
     "faults/error-event": body(
         "HTTP said 200, and two pieces of text came.",
-        WIRE.error_bodies(),
+        corpus.error_bodies(WIRE),
         "an error object, after 2 texts",
     ),
     "faults/no-repeat": course(

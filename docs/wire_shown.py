@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from modeltest.backend import (
     Await,
@@ -19,17 +19,11 @@ from modeltest.backend import (
     Response,
     Send,
     Stall,
+    Step,
 )
-from modeltest.interface import ToolCallDelta
-from modeltest.wire import OpenAIChat
-from modeltest.wire.framing import to_json
-from modeltest.wire.samples import ARGUMENTS
-
-if TYPE_CHECKING:
-    from modeltest.backend import Step
-    from modeltest.interface import Usage
-    from modeltest.wire import Body, Payload
-
+from modeltest.encoding import ARGUMENTS, to_json
+from modeltest.interface import ToolCallDelta, Usage
+from modeltest.wire import Body, OpenAIChat, Payload
 
 _LONGEST, _START, _END = 200, 120, 25
 """Characters of a line that is shown whole, and of what is left of a longer one."""

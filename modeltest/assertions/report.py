@@ -8,8 +8,8 @@ from modeltest.assertions.error_text import shown
 from modeltest.harness import Evidence
 
 if TYPE_CHECKING:
+    from modeltest.encoding import Body
     from modeltest.harness import Transcript
-    from modeltest.wire import Body
 
 
 _SHOWN = 300

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from modeltest.assertions.error_text import shown
 from modeltest.assertions.refusal import expect_refusal
 from modeltest.assertions.report import bytes_shown, ending, shortened
+from modeltest.encoding import Role
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
     Assembler,
@@ -21,12 +22,11 @@ from modeltest.interface import (
     assemble,
     check_finish,
 )
-from modeltest.wire import Role
 
 if TYPE_CHECKING:
+    from modeltest.encoding import Body
     from modeltest.harness import Answer, Transcript
     from modeltest.interface import Event
-    from modeltest.wire import Body
 
 
 @dataclass(frozen=True)

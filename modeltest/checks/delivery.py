@@ -22,8 +22,8 @@ from modeltest.backend import (
 )
 from modeltest.consumer import Hang
 from modeltest.corpus import whole_bodies
+from modeltest.encoding import Framing, Unsupported
 from modeltest.harness import Failure, Level, Need, Skip, check, count, hung, size
-from modeltest.wire import Framing, Unsupported
 
 if TYPE_CHECKING:
     from modeltest.consumer import Stream

@@ -32,8 +32,8 @@ from modeltest.backend import (
 )
 from modeltest.checks.faults_retry import try_once_begun
 from modeltest.corpus import error_answer, error_bodies, html_page, json_answer
+from modeltest.encoding import ErrorResponse
 from modeltest.harness import Evidence, Failure, Need, check, count, size
-from modeltest.wire import ErrorResponse
 
 if TYPE_CHECKING:
     from modeltest.backend import Step

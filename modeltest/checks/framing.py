@@ -19,23 +19,23 @@ from modeltest.assertions import (
     shortened,
 )
 from modeltest.corpus import (
-    Respelling,
+    ReEncoding,
     odd_events,
     re_encoded,
-    respellings,
+    re_encodings,
     retyped_bodies,
     try_bodies,
     unknown_bodies,
     with_bad_byte,
     with_event,
 )
+from modeltest.encoding import Framing, Role, Unsupported
 from modeltest.harness import Evidence, Failure, Level, Skip, check
-from modeltest.wire import Framing, Role, Unsupported
 
 if TYPE_CHECKING:
     from modeltest.delivery import ServedContext
+    from modeltest.encoding import Body
     from modeltest.harness import Answer, CheckContext
-    from modeltest.wire import Body
 
 
 BY_THE_STANDARD = (
@@ -66,7 +66,7 @@ def line_endings_do_not_matter(context: CheckContext) -> None:
     _compare_encodings(context, "line-ends")
     for body in context.plain_bodies():
         _compare_torn(context, body)
-        for longer in respellings(body.framing, "split-data"):
+        for longer in re_encodings(body.framing, "split-data"):
             # Here a blank line that is none cuts an event in two.
             _compare_torn(context, re_encoded(body, longer))
     for body in context.paced_bodies():
@@ -264,7 +264,7 @@ def empty_data_is_ignored(context: CheckContext) -> None:
     """
     if context.framing is not Framing.SSE:
         raise Skip(f"{context.framing} has no data lines")
-    empty = Respelling("empty-data", "empty data", lambda event: b"data:\n\n" + event)
+    empty = ReEncoding("empty-data", "empty data", lambda event: b"data:\n\n" + event)
     for body in context.plain_bodies():
         _compare(context, body, re_encoded(body, empty), empty.name)
 
@@ -282,13 +282,13 @@ def _expect_any_text_or_error(answer: Answer) -> None:
 # Comparing
 
 
-def _encodings(framing: Framing, group: str) -> Sequence[Respelling]:
+def _encodings(framing: Framing, group: str) -> Sequence[ReEncoding]:
     """Return the other encodings that the framing allows for one check.
 
     Raises:
         Skip: it allows none.
     """
-    found = respellings(framing, group)
+    found = re_encodings(framing, group)
     if not found:
         raise Skip(f"{framing} leaves no choice as to {group}")
     return found

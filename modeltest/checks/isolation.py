@@ -47,7 +47,7 @@ from modeltest.interface import (
 if TYPE_CHECKING:
     from modeltest.consumer import Log, Stream
     from modeltest.delivery import Scenario, ServedContext
-    from modeltest.wire import Body, WireFormat
+    from modeltest.encoding import Body, WireFormat
 
 
 KEEP_STATE_IN_THE_STREAM = (
@@ -301,7 +301,7 @@ def _bodies_with_a_call(context: ServedContext) -> tuple[Body, ...]:
     done = Finish(FinishReason.TOOL_USE)
     bodies = context.bodies_if_any(
         lambda wire: [
-            wire.spell(*wire.tool_call(0, "get_weather", {"city": city}), done, name=city)
+            wire.encode(*wire.tool_call(0, "get_weather", {"city": city}), done, name=city)
             for city in _PLACES
         ]
     )
@@ -340,8 +340,8 @@ def _try_usage_after_usage(context: ServedContext, wire: WireFormat) -> None:
     stop = FinishReason.STOP
     bodies = context.bodies_if_any(
         lambda wire: [
-            wire.spell(TextDelta("a"), Finish(stop, usage=wire.sample_usage)),
-            wire.spell(TextDelta("b"), Finish(stop)),
+            wire.encode(TextDelta("a"), Finish(stop, usage=wire.sample_usage)),
+            wire.encode(TextDelta("b"), Finish(stop)),
         ]
     )
     if not bodies or not wire.usage_placements:

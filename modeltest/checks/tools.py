@@ -35,8 +35,8 @@ from modeltest.harness import Evidence, Failure, Level, Need, Skip, check, count
 if TYPE_CHECKING:
     from modeltest.backend import Response
     from modeltest.delivery import Sending, ServedContext
+    from modeltest.encoding import WireFormat
     from modeltest.interface import Request
-    from modeltest.wire import WireFormat
 
 
 LOOK_BEFORE_SENDING = (

@@ -19,16 +19,16 @@ from modeltest.backend import (
     without_last_chunk,
 )
 from modeltest.corpus import cut_argument_bodies, good_endings, incomplete_endings, short_bodies
+from modeltest.encoding import Framing, Unsupported
 from modeltest.harness import Evidence, Failure, Level, Need, Skip, check, count
 from modeltest.interface import FinishReason, ProtocolError
-from modeltest.wire import Framing, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from modeltest.delivery import Scenario, ServedContext
+    from modeltest.encoding import Body
     from modeltest.harness import Answer, CheckContext, Transcript
-    from modeltest.wire import Body
 
 
 WIRE = (Need.WIRE,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modeltest.wire import Framing, ndjson_line, sse_event
+from modeltest.encoding import Framing, ndjson_line, sse_event
 
 _PAYLOADS = (
     "{}",

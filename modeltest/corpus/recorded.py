@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from modeltest.corpus.reencode import Respelling
-from modeltest.wire import Body, Framing, Role, Unsupported, WirePart
+from modeltest.encoding import Body, Framing, Role, Unsupported, WirePart
+
+if TYPE_CHECKING:
+    from modeltest.corpus.reencode import ReEncoding
+
 
 _BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 _ONE_EVENT = re.compile(rb".+?(?:\r\n\r\n|\n\n|\r\r|\Z)", re.DOTALL)
@@ -28,7 +32,7 @@ def single_events(data: bytes) -> list[bytes]:
     return found
 
 
-def re_encoded(body: Body, change: Respelling) -> Body:
+def re_encoded(body: Body, change: ReEncoding) -> Body:
     """Return `body` in another encoding; an event that is cut off at its end stays as it is."""
     whole = body.parts
     if body.framing is Framing.SSE and whole and not whole[-1].data.endswith(_BLANK_LINES):

@@ -36,10 +36,10 @@ from modeltest.corpus import (
 from modeltest.delivery.in_process import body_reader
 from modeltest.delivery.scenario import Scenario
 from modeltest.delivery.sending import send
+from modeltest.encoding import Body, Framing, Role, Unsupported, WirePart
 from modeltest.harness import CheckContext, Failure, Skip, hung
 from modeltest.interface import Finish, FinishReason, TextDelta
 from modeltest.transports import Ledger
-from modeltest.wire import Body, Framing, Role, Unsupported, WirePart
 
 if TYPE_CHECKING:
     from modeltest.backend import Step
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from modeltest.delivery.leaks import Leaks
     from modeltest.delivery.sending import Sending
     from modeltest.delivery.target import Target
+    from modeltest.encoding import WireFormat
     from modeltest.harness import Answer, Check, ErrorTypes, Level, Transcript
     from modeltest.interface import Request
     from modeltest.transports import EgressGuard
-    from modeltest.wire import WireFormat
 
 
 EVENT_STREAM = "text/event-stream"
@@ -132,7 +132,7 @@ class ServedContext(CheckContext):
     def bodies_with_text(self, text: str) -> Iterator[Body]:
         """Yield the wire's body with this text; without one, event(0) with its text replaced."""
         if self.wire is not None:
-            yield self.wire.spell(TextDelta(text), Finish(FinishReason.STOP))
+            yield self.wire.encode(TextDelta(text), Finish(FinishReason.STOP))
             return
         first = self._events("", [self.event(0)])
         changed = with_text(first.chunks, self.plain(first).text, text, "event(0)")
@@ -285,7 +285,7 @@ class ServedContext(CheckContext):
         """
         if self.wire is None:
             return ended_cleanly(sent(self, range(first, first + 2)))
-        return self.response(self.wire.spell(*map(TextDelta, texts), Finish(FinishReason.STOP)))
+        return self.response(self.wire.encode(*map(TextDelta, texts), Finish(FinishReason.STOP)))
 
     def malformed_responses(self) -> dict[str, Response]:
         """Return answers with an event that cannot be read behind one that can, by name.

@@ -15,14 +15,14 @@ from modeltest.corpus import (
     with_event,
     with_text,
 )
+from modeltest.encoding import Framing, Unsupported
 from modeltest.harness import CheckContext, Failure, Skip
 from modeltest.interface import Finish, FinishReason, TextDelta
-from modeltest.wire import Framing, Unsupported
 
 if TYPE_CHECKING:
     from modeltest.delivery.parser import Parser, Reading
+    from modeltest.encoding import Body, WireFormat
     from modeltest.harness import Answer, Check, ErrorTypes, Level, Transcript
-    from modeltest.wire import Body, WireFormat
 
 
 class ParserContext(CheckContext):
@@ -83,7 +83,7 @@ class ParserContext(CheckContext):
     def bodies_with_text(self, text: str) -> Iterator[Body]:
         """Yield the wire's body with this text, and the author's with their first text replaced."""
         if self._wire is not None:
-            yield self._wire.spell(TextDelta(text), Finish(FinishReason.STOP))
+            yield self._wire.encode(TextDelta(text), Finish(FinishReason.STOP))
         for body in self.recorded:
             deltas = (e.text for e in self.plain(body).events if isinstance(e, TextDelta))
             chunks = with_text(body.chunks, next(deltas, ""), text, body.name)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from modeltest.consumer import Consumer, Log, Look, Stream
     from modeltest.delivery.leaks import Leaks
     from modeltest.delivery.target import Target
+    from modeltest.encoding import Body
     from modeltest.harness import ErrorTypes
     from modeltest.interface import Request
     from modeltest.transports import Ledger
-    from modeltest.wire import Body
 
 
 _LOOKS = 25

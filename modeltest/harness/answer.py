@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from modeltest.encoding import Body
     from modeltest.interface import Event
-    from modeltest.wire import Body
 
 
 ErrorTypes = type[BaseException] | tuple[type[BaseException], ...]

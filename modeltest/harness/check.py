@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from modeltest.backend import Response
-    from modeltest.wire import Body, WireFormat
+    from modeltest.encoding import Body, WireFormat
 
 
 class Level(StrEnum):

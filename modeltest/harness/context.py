@@ -14,10 +14,10 @@ from modeltest.harness.failure import Failure, Skip, report
 from modeltest.harness.outcome import Outcome, Status
 
 if TYPE_CHECKING:
+    from modeltest.encoding import Body, Framing, WireFormat
     from modeltest.harness.answer import ErrorTypes, Transcript
     from modeltest.harness.check import Check
     from modeltest.harness.failure import Evidence
-    from modeltest.wire import Body, Framing, WireFormat
 
 
 def needed(*names: str) -> str:

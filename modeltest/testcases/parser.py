@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from modeltest.checks import IN_MEMORY
 from modeltest.corpus import recorded_body
 from modeltest.delivery import Parser, ParserContext, run_in_memory, watched
+from modeltest.encoding import Framing, WireFormat
 from modeltest.harness import Failure, SetUpError, Status
 from modeltest.interface import ModelError
 from modeltest.testcases.attach import (
@@ -23,11 +24,10 @@ from modeltest.testcases.attach import (
 )
 from modeltest.testcases.hooks import hook
 from modeltest.testcases.preflight import deadline_scale
-from modeltest.wire import Framing, WireFormat
 
 if TYPE_CHECKING:
+    from modeltest.encoding import Body
     from modeltest.harness import Check
-    from modeltest.wire import Body
 
 
 __unittest = True  # keeps this module's lines out of a failure's traceback

@@ -14,6 +14,7 @@ from modeltest.backend import End, Response, events, flowing
 from modeltest.consumer import AsyncConsumer, Hang, SyncConsumer
 from modeltest.corpus import short_bodies, whole_bodies
 from modeltest.delivery import Target, run
+from modeltest.encoding import Framing, WireFormat
 from modeltest.harness import (
     SHORTEST,
     Check,
@@ -28,7 +29,6 @@ from modeltest.harness import (
 from modeltest.interface import Finish, Request
 from modeltest.testcases.hooks import event_bytes, hook
 from modeltest.transports import Transport
-from modeltest.wire import Framing, WireFormat
 
 if TYPE_CHECKING:
     from modeltest.consumer import Log

@@ -5,6 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from modeltest.encoding import (
+    ErrorResponse,
+    Framing,
+    Item,
+    Malformed,
+    Payload,
+    Role,
+    RolePayload,
+    ToolNameRule,
+    Unsupported,
+    UsagePlacement,
+    WireError,
+    to_json,
+)
 from modeltest.interface import (
     Finish,
     FinishReason,
@@ -14,16 +28,12 @@ from modeltest.interface import (
     Usage,
 )
 from modeltest.wire.blocks import Block, BlockFormat, Delta, only_begins
-from modeltest.wire.framing import Framing, to_json
 from modeltest.wire.openai_errors import openai_error_response
-from modeltest.wire.pieces import Broken, ErrorResponse, Payload, Piece, Role, WireError
 from modeltest.wire.responses_output import item, part, place, response
-from modeltest.wire.script import Item, Unsupported, UsagePlacement
-from modeltest.wire.tools import ToolNameRule
 
-# What a block's events are called: its parts' start and end, and the pieces between them.
+# What a block's events are called: its parts' start and end, and the deltas between them.
 _PART = {Role.TEXT: "response.content_part", Role.REASONING: "response.reasoning_summary_part"}
-_PIECE = {
+_DELTA = {
     Role.TEXT: "response.output_text",
     Role.REASONING: "response.reasoning_summary_text",
     Role.CALL: "response.function_call_arguments",
@@ -85,8 +95,8 @@ class OpenAIResponses(BlockFormat):
         match payload:
             case Mapping():
                 payload = _numbered(payload, n)
-            case Broken():
-                payload = Broken(_numbered(payload.payload, n))
+            case Malformed():
+                payload = Malformed(_numbered(payload.payload, n))
         return super().frame(payload, n)
 
     def lean(self, payload: Payload) -> Payload:
@@ -116,14 +126,14 @@ class OpenAIResponses(BlockFormat):
         """Return the event that adds to an item."""
         if only_begins(delta):
             return
-        event = {"type": f"{_PIECE[block.role]}.delta", **place(block), "delta": _said(delta)}
+        event = {"type": f"{_DELTA[block.role]}.delta", **place(block), "delta": _said(delta)}
         logprobs: dict[str, Any] = {"logprobs": []} if block.role is Role.TEXT else {}
         # Padding against the size of an event giving away its text.
         yield {**event, **logprobs, "obfuscation": "t4NfU2"}
 
     def close_block(self, block: Block, finish: Finish | None) -> Iterable[Payload]:
         """Return the end of an item, which repeats all that came before."""
-        done = {"type": f"{_PIECE[block.role]}.done", **place(block)}
+        done = {"type": f"{_DELTA[block.role]}.done", **place(block)}
         match block.role:
             case Role.CALL:
                 yield {**done, "arguments": block.text}
@@ -137,7 +147,7 @@ class OpenAIResponses(BlockFormat):
         ended = {"output_index": block.index, "item": item(block, _status(finish))}
         yield {"type": "response.output_item.done", **ended}
 
-    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[Piece]:
+    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[RolePayload]:
         """Return `response.completed` or `response.incomplete`: the whole answer once more."""
         status = _status(finish)
         details = None if status == "completed" else {"reason": finish.raw}
@@ -148,7 +158,7 @@ class OpenAIResponses(BlockFormat):
             output=[item(b, status if b.index == last else "completed") for b in blocks],
             usage=None if finish.usage == Usage() else _usage(finish.usage),
         )
-        yield Piece(Role.FINISH, {"type": f"response.{status}", "response": whole})
+        yield RolePayload(Role.FINISH, {"type": f"response.{status}", "response": whole})
 
     def accepted_raws(self, word: str) -> frozenset[str]:
         """Return the word; for an incomplete answer, its status too."""

@@ -8,7 +8,7 @@ from modeltest.wire import Framing, Payload, UsagePlacement, WireError, WireForm
 
 
 class AcmeLines(WireFormat):
-    """How Acme's server spells a turn. A hook returns one line's object."""
+    """How Acme's server encodes a turn. A hook returns one line's object."""
 
     name = "Acme Lines"
     framing = Framing.NDJSON

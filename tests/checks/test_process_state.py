@@ -60,7 +60,9 @@ class TestCommons(unittest.TestCase):
             error = on_a_kit_thread(lambda: os._exit(3))
         self.assertIsInstance(error, SystemExit)
         (deed,) = deeds
-        self.assertRegex(deed, r"^os\._exit\(3\) was called at .*test_process_state\.py:\d+ in <lambda>;")
+        self.assertRegex(
+            deed, r"^os\._exit\(3\) was called at .*test_process_state\.py:\d+ in <lambda>;"
+        )
 
     def test_threads_of_the_test_runner_may_exit(self) -> None:
         ask, asked = threading.Event(), []
