@@ -7,6 +7,7 @@ from unittest import mock
 
 from modeltest import Finish
 from modeltest.checks import IN_MEMORY
+from modeltest.corpus import short_bodies, whole_bodies
 from modeltest.harness import Level
 from modeltest.wire import AnthropicMessages, BedrockConverse, Gemini, OllamaChat, OpenAIChat
 from tests.adapters.home_made_wire import AcmeLines
@@ -321,7 +322,7 @@ class ClaimsOf:
     """A reader that knows each body of a wire by heart, and nothing else."""
 
     def __init__(self, wire: Any) -> None:
-        self.known = {body.data: body.events for body in (*wire.bodies(), *wire.prefix_bodies())}
+        self.known = {body.data: body.events for body in (*whole_bodies(wire), *short_bodies(wire))}
 
     def __call__(self, body: Any) -> Any:
         from modeltest import IncompleteResponseError
