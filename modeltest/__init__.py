@@ -14,16 +14,15 @@ from modeltest.delivery import (
     check_sse_prefixes,
     read_sse,
 )
+from modeltest.harness import ContractWarning
 from modeltest.interface import *  # noqa: F403 - the contract's __all__ is public here too
 from modeltest.testcases import (
     AsyncModelContractTestCase,
-    ContractWarning,
     ModelContractTestCase,
     SSEReaderTestCase,
 )
 from modeltest.transports import OwnTransport, RequestsTransport, Urllib3Transport
-
-__version__ = "0.1.0"
+from modeltest.version import __version__
 
 __all__ = [  # noqa: PLE0604 - names from the contract's own list
     *_interface.__all__,

@@ -14,7 +14,7 @@ from modeltest.harness.failure import (
     report,
     size,
 )
-from modeltest.harness.outcome import Outcome, Status
+from modeltest.harness.outcome import ContractWarning, Outcome, Status
 from modeltest.harness.secret import SHORTEST, Secret
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Answer",
     "Check",
     "CheckContext",
+    "ContractWarning",
     "Declares",
     "ErrorTypes",
     "Evidence",

@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from modeltest.checks import ALL, BY_NAME, METHODS
 from modeltest.consumer import AsyncConsumer, SyncConsumer
 from modeltest.delivery import Target, run
-from modeltest.harness import Evidence, Level, Need, Secret, SetUpError, Status, refused
+from modeltest.harness import (
+    ContractWarning,
+    Evidence,
+    Level,
+    Need,
+    Secret,
+    SetUpError,
+    Status,
+    refused,
+)
 from modeltest.interface import ConfigError, ModelError
 from modeltest.testcases.attach import (
-    ContractWarning,
     attach,
     attach_check,
     judging_method,

@@ -11,10 +11,9 @@ from modeltest.checks import IN_MEMORY
 from modeltest.corpus import recorded_body
 from modeltest.delivery import Parser, ParserContext, run_in_memory, watched
 from modeltest.encoding import Framing, WireFormat
-from modeltest.harness import Failure, SetUpError, Status
+from modeltest.harness import ContractWarning, Failure, SetUpError, Status
 from modeltest.interface import ModelError
 from modeltest.testcases.attach import (
-    ContractWarning,
     attach,
     attach_check,
     judging_method,
