@@ -5,7 +5,6 @@ It knows bytes and sockets, not models.
 
 from modeltest.backend.backend import Backend, BackendError, SocketsClosed
 from modeltest.backend.exchange import Exchange, Leaving, Played
-from modeltest.backend.progress import Progress
 from modeltest.backend.redaction import REDACTED, shown_request
 from modeltest.backend.response import Framing, Response, SendHead
 from modeltest.backend.scripts import (
@@ -47,7 +46,7 @@ from modeltest.backend.steps import (
     events,
     writes,
 )
-from modeltest.backend.threads import KitThread, copies_came_back, leave_copy
+from modeltest.threads import KitThread, Progress, copies_came_back, leave_copy
 
 __all__ = [
     "REDACTED",

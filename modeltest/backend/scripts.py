@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from modeltest.backend.progress import Progress
 from modeltest.backend.response import Framing, Response
 from modeltest.backend.stage import Stage
 from modeltest.backend.steps import (
@@ -22,6 +21,7 @@ from modeltest.backend.steps import (
     Step,
     events,
 )
+from modeltest.threads import Progress
 
 
 class EventSource(Protocol):

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 
 from modeltest.backend.connection import Connection
-from modeltest.backend.threads import KitThread
+from modeltest.threads import KitThread
 
 _BACKLOG = 1024
 _LOOK = 0.5

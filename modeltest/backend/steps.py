@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from modeltest.backend.progress import Progress
 from modeltest.backend.stage import Stage
+from modeltest.threads import Progress
 
 _MOMENT = 0.01
 """Seconds; after that long without being able to send, the peer counts as blocked once more."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from modeltest.threads import calling_place
 from modeltest.transports import Ledger, Place
-from modeltest.transports.place import calling_place
 
 from .servers import PATIENCE
 

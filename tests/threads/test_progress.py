@@ -1,7 +1,7 @@
 import threading
 import unittest
 
-from modeltest.backend import Progress
+from modeltest.threads import Progress
 from tests.backend.client import PATIENCE
 
 
