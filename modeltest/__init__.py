@@ -4,6 +4,7 @@ Subclass `ModelContractTestCase`, give `new_model` and `event`, run `python -m u
 """
 
 from modeltest import interface as _interface
+from modeltest.consumer import Assembler, Turn, assemble, check_finish, generate
 from modeltest.interface import *  # noqa: F403 - the contract's __all__ is public here too
 from modeltest.reader import (
     SSEReaderTestCase,
@@ -23,6 +24,11 @@ __version__ = "0.1.0"
 
 __all__ = [  # noqa: PLE0604 - names from the contract's own list
     *_interface.__all__,
+    "Assembler",
+    "Turn",
+    "assemble",
+    "check_finish",
+    "generate",
     "AsyncModelContractTestCase",
     "ContractWarning",
     "ModelContractTestCase",

@@ -8,11 +8,10 @@ from typing import Any
 
 from modeltest.assertions.refusal import expect_refusal
 from modeltest.backend import Response, Send, Step, ended_cleanly, events, sent
-from modeltest.consumer import Log
+from modeltest.consumer import Assembler, Log
 from modeltest.delivery import CheckContext, Scenario, ending
 from modeltest.harness import Evidence, Failure, Skip, shown
 from modeltest.interface import (
-    Assembler,
     Event,
     Finish,
     FinishReason,

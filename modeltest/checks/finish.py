@@ -18,10 +18,12 @@ from modeltest.assertions import (
     wire_shown,
 )
 from modeltest.backend import without_last_chunk
-from modeltest.consumer import Log
+from modeltest.consumer import Log, check_finish
 from modeltest.delivery import CheckContext, Scenario
 from modeltest.harness import Failure, Need, check, shown
-from modeltest.interface import Finish, check_finish
+from modeltest.interface import (
+    Finish,
+)
 from modeltest.wire import Body
 
 WIRE = (Need.WIRE,)

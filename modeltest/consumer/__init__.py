@@ -6,6 +6,7 @@ from modeltest.consumer.hand import ConsumerError
 from modeltest.consumer.log import Log, without_tracebacks
 from modeltest.consumer.look import Look
 from modeltest.consumer.stream import Stream
+from modeltest.consumer.turn import Assembler, Turn, assemble, check_finish, generate
 from modeltest.threads import (
     Hang,
     Pending,
@@ -21,6 +22,7 @@ from modeltest.threads import (
 )
 
 __all__ = [
+    "Assembler",
     "AsyncConsumer",
     "Consumer",
     "ConsumerError",
@@ -30,8 +32,12 @@ __all__ = [
     "Pending",
     "Stream",
     "SyncConsumer",
+    "Turn",
     "adapter_threads",
+    "assemble",
     "call_within",
+    "check_finish",
+    "generate",
     "is_adapter_thread",
     "is_kit_thread",
     "other_threads",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import GeneratorType
 from typing import Any, BinaryIO, NoReturn
 
-from modeltest.consumer import without_tracebacks
+from modeltest.consumer import assemble, check_finish, without_tracebacks
 from modeltest.harness import Evidence, Failure, shown
 from modeltest.interface import (
     Event,
@@ -21,8 +21,6 @@ from modeltest.interface import (
     TextDelta,
     TruncatedToolArgumentsError,
     Usage,
-    assemble,
-    check_finish,
 )
 from modeltest.reader.events import DELTAS, is_event
 from modeltest.reader.files import BodyFile, EndlessReading, ShortReads

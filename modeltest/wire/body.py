@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from modeltest.interface import (
     APIError,
@@ -10,12 +11,13 @@ from modeltest.interface import (
     Finish,
     StreamProtocolError,
     TextDelta,
-    Turn,
     Usage,
-    assemble,
 )
 from modeltest.wire.framing import Framing
 from modeltest.wire.pieces import Role, WireError, WirePart
+
+if TYPE_CHECKING:
+    from modeltest.consumer import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +137,11 @@ class Body:
             APIError: the provider fails in it.
             StreamProtocolError: an event is malformed.
 
-        And what `modeltest.interface.assemble` raises: the turn is cut, filtered, incomplete,
+        And what `modeltest.assemble` raises: the turn is cut, filtered, incomplete,
         or contradicts itself.
         """
+        from modeltest.consumer import assemble
+
         if self.error is not None:
             raise APIError(None, self.error.message, type=self.error.type)
         if self.first(Role.MALFORMED) is not None:

@@ -8,25 +8,28 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from modeltest.interface.errors import (
-    IncompleteResponseError,
-    NegativeUsageError,
-    OutputFilteredError,
-    OutputTruncatedError,
-    StreamProtocolError,
-    TruncatedToolArgumentsError,
-)
-from modeltest.interface.events import (
+from modeltest.interface import (
     Event,
     Finish,
     FinishReason,
+    IncompleteResponseError,
+    Message,
+    Model,
+    NegativeUsageError,
+    OutputFilteredError,
+    OutputTruncatedError,
+    Part,
+    Reasoning,
     ReasoningDelta,
+    Request,
+    StreamProtocolError,
+    Text,
     TextDelta,
     ToolCallDelta,
+    ToolUse,
+    TruncatedToolArgumentsError,
     Usage,
 )
-from modeltest.interface.protocols import Model
-from modeltest.interface.request import Message, Part, Reasoning, Request, Text, ToolUse
 
 
 @dataclass(frozen=True, slots=True)
