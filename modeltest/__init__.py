@@ -4,6 +4,7 @@ Subclass `ModelContractTestCase`, give `new_model` and `event`, run `python -m u
 """
 
 from modeltest import interface as _interface
+from modeltest.assertions import Assembler, Turn, assemble, check_finish, generate
 from modeltest.delivery import (
     SSEResult,
     as_chunks,
@@ -26,6 +27,11 @@ from modeltest.version import __version__
 
 __all__ = [  # noqa: PLE0604 - names from the contract's own list
     *_interface.__all__,
+    "Assembler",
+    "Turn",
+    "assemble",
+    "check_finish",
+    "generate",
     "AsyncModelContractTestCase",
     "ContractWarning",
     "ModelContractTestCase",

@@ -1,5 +1,6 @@
 """What a check expects: the turn, the refusal, the text, the request, the same answer."""
 
+from modeltest.assertions.assembly import Assembler, Turn, assemble, check_finish, generate
 from modeltest.assertions.error_text import (
     all_said,
     carried_by,
@@ -37,12 +38,16 @@ from modeltest.assertions.turn import (
 )
 
 __all__ = [
+    "Assembler",
     "Content",
+    "Turn",
     "WholeAnswer",
     "all_said",
+    "assemble",
     "bytes_shown",
     "carried_by",
     "chain_of",
+    "check_finish",
     "content",
     "content_of",
     "declared_errors",
@@ -61,6 +66,7 @@ __all__ = [
     "expect_sound",
     "expect_turn",
     "expect_usage",
+    "generate",
     "members",
     "merged",
     "names_of",

@@ -6,21 +6,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from modeltest.assertions.assembly import Assembler, assemble, check_finish
 from modeltest.assertions.error_text import shown
 from modeltest.assertions.refusal import expect_refusal
 from modeltest.assertions.report import bytes_shown, ending, shortened
 from modeltest.encoding import Role
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
-    Assembler,
     Finish,
     FinishReason,
     ModelError,
     ProtocolError,
     ReasoningDelta,
     ToolCallDelta,
-    assemble,
-    check_finish,
 )
 
 if TYPE_CHECKING:

@@ -113,7 +113,7 @@ def unread_events_stay_on_the_wire(context: ServedContext) -> None:
         exchange = scenario.backend.exchanges[0]
         exchange.wait(
             lambda: (
-                exchange.left is not None
+                exchange.disconnected is not None
                 or exchange.blocked >= _BLOCKED_MOMENTS
                 or exchange.sent_bytes >= limit
             ),

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from modeltest.consumer.hand import Hand
 from modeltest.consumer.loop import Loop
-from modeltest.consumer.pending import Pending
 from modeltest.consumer.stream import Stream
+from modeltest.threads import Pending
 
 _Job = tuple[Pending, str, tuple[Any, ...]]
 

@@ -8,19 +8,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from modeltest.backend import Progress, leave_copy
 from modeltest.clock import now
 from modeltest.consumer.asynchronous import AsyncHand, AsyncStream
 from modeltest.consumer.log import Faults, Log
 from modeltest.consumer.look import Look, look_at, takes_cancel
 from modeltest.consumer.loop import Loop
-from modeltest.consumer.pending import Hang, Pending
-from modeltest.consumer.stacks import stack
 from modeltest.consumer.stream import Stream
 from modeltest.consumer.sync import SyncHand, SyncStream
-from modeltest.consumer.threads import unwind
-from modeltest.consumer.worker import Worker, outcome
 from modeltest.interface import CancelToken, Request
+from modeltest.threads import Hang, Pending, Progress, Worker, leave_copy, outcome, stack, unwind
 
 _MAKING = "new_model()"
 _PATIENCE_AFTER_HANG = 0.3

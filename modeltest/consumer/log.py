@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from modeltest.backend import Progress, leave_copy
 from modeltest.consumer.given import NoEvent, as_event, weight
-from modeltest.consumer.stacks import Spot, lines_of, raised_at
 from modeltest.interface import Event, ReasoningDelta, TextDelta
+from modeltest.threads import Progress, Spot, leave_copy, lines_of, raised_at
 
 _LIMIT = 50_000_000
 """Bytes that the events of a stream may hold, roughly; no check sends a twentieth of it."""

@@ -9,9 +9,8 @@ from typing import Any
 
 from modeltest.clock import now, pause
 from modeltest.consumer.hand import Hand
-from modeltest.consumer.pending import Pending
-from modeltest.consumer.stacks import position
 from modeltest.interface import CancelToken
+from modeltest.threads import Pending, position
 
 _LOOK_INTERVAL = 0.002
 """Seconds between two looks at a thread: nothing signals that it is blocked."""

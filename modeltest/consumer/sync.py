@@ -9,14 +9,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from modeltest.backend import KitThread, leave_copy
 from modeltest.consumer.hand import Hand
 from modeltest.consumer.log import Log
-from modeltest.consumer.pending import Pending
-from modeltest.consumer.stacks import stack
 from modeltest.consumer.stream import Stream
-from modeltest.consumer.worker import Worker
 from modeltest.interface import CancelToken, Request
+from modeltest.threads import KitThread, Pending, Worker, leave_copy, stack
 
 
 class SyncStream(Stream):

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NoReturn
 
-from modeltest.assertions import refused_by_assemble, shown
+from modeltest.assertions import Assembler, check_finish, refused_by_assemble, shown
 from modeltest.consumer import without_tracebacks
 from modeltest.delivery.files import BodyFile, EndlessReading, PiecewiseFile
 from modeltest.delivery.parser_events import DELTAS, is_event
 from modeltest.delivery.rules import around, as_assertion, broken, lines_of, raised
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
-    Assembler,
     Event,
     Finish,
     ModelError,
@@ -23,7 +22,6 @@ from modeltest.interface import (
     TextDelta,
     TruncatedToolArgumentsError,
     Usage,
-    check_finish,
 )
 
 if TYPE_CHECKING:

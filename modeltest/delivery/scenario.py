@@ -319,7 +319,7 @@ class Scenario:
         return all(exchange.over for exchange in self.backend.exchanges)
 
     def _nothing_held(self) -> bool:
-        left = all(exchange.left is not None for exchange in self.backend.exchanges)
+        left = all(exchange.disconnected is not None for exchange in self.backend.exchanges)
         return left or not self.ledger.unreleased
 
     def _still_open(self, after: str) -> str:
@@ -391,7 +391,9 @@ def _saw(exchange: Exchange) -> str:
         return f"{sent} and reset the connection"
     ended = " and ended the body" if exchange.ended else ""
     closed = " and closed the connection" if exchange.closed and not ended else ""
-    left = "has not left" if exchange.left is None else f"has left ({exchange.left})"
+    left = (
+        "has not left" if exchange.disconnected is None else f"has left ({exchange.disconnected})"
+    )
     return f"{sent}{ended or closed}; the client {left}"
 
 

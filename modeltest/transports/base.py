@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from modeltest.transports.ledger import Ledger
+if TYPE_CHECKING:
+    from modeltest.transports.ledger import Ledger
 
 
 class Transport(ABC):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
 
-from modeltest.transports.ledger import Ledger
 from modeltest.transports.pools import PooledTransport, track
+
+if TYPE_CHECKING:
+    from modeltest.transports.ledger import Ledger
 
 
 class RequestsTransport(PooledTransport):

@@ -23,7 +23,7 @@ ANSWER = Response((*events([event(0), event(1)]), End()))
 class Exploding:
     """A step that raises, as a fault of the kit does."""
 
-    def play(self, stage: Any) -> None:
+    def run(self, writer: Any) -> None:
         raise ValueError("no such step")
 
     def __repr__(self) -> str:

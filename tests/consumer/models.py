@@ -13,9 +13,7 @@ from typing import Any
 from unittest import mock
 
 from modeltest import Request, TextDelta, user
-from modeltest.consumer.consumers import AsyncConsumer, Consumer, SyncConsumer
-from modeltest.consumer.pending import Hang, Pending
-from modeltest.consumer.stream import Stream
+from modeltest.consumer import AsyncConsumer, Consumer, Hang, Pending, Stream, SyncConsumer
 
 PATIENCE = 30.0  # seconds; only how long a failing test takes to say so
 SHORT = 0.05  # seconds; where what is waited for never comes

@@ -12,8 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, Self
 
 from modeltest import TextDelta
-from modeltest.consumer.consumers import AsyncConsumer
-from modeltest.consumer.hand import ConsumerError
+from modeltest.consumer import AsyncConsumer, ConsumerError
 from tests.consumer.models import HI, PATIENCE, AsyncTestCase, WeirdError, word
 from tests.consumer.test_sync import TestErrors as SyncErrors
 

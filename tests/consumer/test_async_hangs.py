@@ -10,9 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Self
 from unittest import mock
 
-from modeltest.consumer.consumers import AsyncConsumer
-from modeltest.consumer.pending import Hang
-from modeltest.consumer.stream import Stream
+from modeltest.consumer import AsyncConsumer, Hang, Stream
 from tests.consumer.models import HI, PATIENCE, SHORT, AsyncTestCase, Stubborn, word
 
 

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from modeltest import CancelToken, TextDelta
-from modeltest.consumer.consumers import SyncConsumer
+from modeltest.consumer import ConsumerError, SyncConsumer
 from modeltest.consumer.given import NoEvent
-from modeltest.consumer.hand import ConsumerError
 from modeltest.consumer.log import Endless
 from tests.consumer.models import HI, PATIENCE, SyncTestCase, WeirdError, word
 

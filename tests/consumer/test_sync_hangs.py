@@ -10,10 +10,7 @@ from typing import Any, Self
 from unittest import mock
 
 from modeltest import CancelToken, TextDelta
-from modeltest.consumer import worker
-from modeltest.consumer.consumers import SyncConsumer
-from modeltest.consumer.pending import Hang
-from modeltest.consumer.stream import Stream
+from modeltest.consumer import Hang, Stream, SyncConsumer, worker
 from tests.consumer.models import HI, PATIENCE, SHORT, Stubborn, SyncTestCase, word
 
 

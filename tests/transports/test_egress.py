@@ -20,9 +20,7 @@ from typing import Any
 import requests
 import urllib3
 
-from modeltest.transports import egress
-from modeltest.transports.egress import Attempt, EgressGuard, EgressRefused, LookupRefused
-from modeltest.transports.place import Place
+from modeltest.transports import Attempt, EgressGuard, EgressRefused, LookupRefused, Place, egress
 
 from .servers import BODY, PATIENCE, Server, answers, chunked
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from modeltest.transports.ledger import Ledger
-from modeltest.transports.place import Place, calling_place
+from modeltest.threads import calling_place
+from modeltest.transports import Ledger, Place
 
 from .servers import PATIENCE
 

@@ -9,8 +9,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from modeltest.consumer import stacks
-from modeltest.consumer.stacks import awaits, position, shorten, stack, waits_at
+from modeltest.threads import stacks, waits_at
+from modeltest.threads.place import relative
+from modeltest.threads.stacks import awaits, position, stack
 
 
 class TestThreads(unittest.TestCase):
@@ -35,7 +36,7 @@ class TestThreads(unittest.TestCase):
 
     def test_a_thread_without_a_line_of_the_adapters_waits_in_the_library(self):
         thread = self.blocked(lambda: self.queue.get())
-        with mock.patch.object(stacks, "_own", lambda spots: []):
+        with mock.patch.object(stacks, "adapter_spots", lambda spots: []):
             self.assertIn("in wait: waiter.acquire()", waits_at(thread))
 
     def test_a_thread_that_has_ended_or_never_began_waits_nowhere(self):
@@ -55,7 +56,7 @@ class TestThreads(unittest.TestCase):
 
     def test_the_adapters_line_comes_first_where_the_library_is_deeper(self):
         thread = self.blocked(self.block)
-        with mock.patch.object(stacks, "_SHOWN", 2):
+        with mock.patch.object(stacks, "SHOWN", 2):
             first, *rest = stack(thread)
         self.assertIn("in block: self.queue.get()", first)
         self.assertTrue(first.endswith(" …"))
@@ -63,7 +64,7 @@ class TestThreads(unittest.TestCase):
         self.assertNotIn("test_stacks.py", "".join(rest))
 
     def test_an_installed_adapter_is_found_where_nothing_else_is_the_adapters(self):
-        site = stacks._INSTALLED[0]
+        site = stacks.INSTALLED[0]
         adapter, client = (stacks.Spot(site + file, 1, "f") for file in ("acme/a.py", "httpx/b.py"))
         module = stacks.Spot(site + "acme_adapter.py", 1, "f")
         library = stacks.Spot(threading.__file__, 1, "f")
@@ -73,7 +74,7 @@ class TestThreads(unittest.TestCase):
             ([library, client, adapter, module], [adapter, module]),
             ([library, client], []),
         ):
-            self.assertEqual(stacks._own(spots), expected)
+            self.assertEqual(stacks.adapter_spots(spots), expected)
 
     def test_the_kits_frames_are_left_out_and_the_demos_are_not(self):
         kit = str(Path(stacks.__file__).parents[1]) + os.sep
@@ -82,7 +83,7 @@ class TestThreads(unittest.TestCase):
             kit + "demo/acme.py": False,
             "/elsewhere/modeltest/backend.py": False,
         }.items():
-            self.assertEqual(stacks._is_kit(stacks.Spot(file, 1, "f")), is_kit, file)
+            self.assertEqual(stacks.is_kit_spot(stacks.Spot(file, 1, "f")), is_kit, file)
 
     def test_the_position_of_a_thread_that_stands_still_is_the_same(self):
         thread, other = self.blocked(self.block), threading.current_thread()
@@ -95,7 +96,7 @@ class TestThreads(unittest.TestCase):
         frame = mock.Mock(f_lineno=None)
         frame.f_code.co_filename, frame.f_code.co_firstlineno = "x.py", 7
         frame.f_code.co_name = "f"
-        self.assertEqual(list(stacks._spots([frame])), [stacks.Spot("x.py", 7, "f")])
+        self.assertEqual(list(stacks.spots_of([frame])), [stacks.Spot("x.py", 7, "f")])
 
 
 class TestAwaits(unittest.TestCase):
@@ -217,13 +218,13 @@ async def _tick():
 class TestShorten(unittest.TestCase):
     def test_inside_and_outside_the_working_directory(self):
         inside = str(Path.cwd() / "a" / "b.py")
-        self.assertEqual(shorten(inside), str(Path("a") / "b.py"))
-        self.assertEqual(shorten("/nowhere/else.py"), "/nowhere/else.py")
-        self.assertEqual(shorten("<string>"), "<string>")
+        self.assertEqual(relative(inside), str(Path("a") / "b.py"))
+        self.assertEqual(relative("/nowhere/else.py"), "/nowhere/else.py")
+        self.assertEqual(relative("<string>"), "<string>")
 
     @unittest.skipIf(sys.platform == "win32", "it is in use there")
     def test_a_working_directory_that_is_gone(self):
         self.addCleanup(os.chdir, Path.cwd())
         with tempfile.TemporaryDirectory() as directory:
             os.chdir(directory)
-        self.assertEqual(shorten("/x/y.py"), "/x/y.py")
+        self.assertEqual(relative("/x/y.py"), "/x/y.py")

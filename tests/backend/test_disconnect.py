@@ -3,11 +3,22 @@
 import socket
 import unittest
 
-from modeltest.backend.backend import Backend
-from modeltest.backend.exchange import Leaving
-from modeltest.backend.progress import Progress
-from modeltest.backend.response import Framing, Response
-from modeltest.backend.steps import Await, Close, End, Flood, Pause, Repeat, Send, Stall, writes
+from modeltest.backend import (
+    Await,
+    Backend,
+    Close,
+    Disconnect,
+    End,
+    Flood,
+    Framing,
+    Pause,
+    Progress,
+    Repeat,
+    Response,
+    Send,
+    Stall,
+    writes,
+)
 from tests.backend.client import PATIENCE, POST, Client
 
 FOR_EVER = 10**6  # seconds, or events
@@ -37,11 +48,11 @@ def left(backend, number=1):
     assert backend.wait(
         lambda: (
             len(backend.exchanges) == number
-            and all(exchange.left is not None for exchange in backend.exchanges)
+            and all(exchange.disconnected is not None for exchange in backend.exchanges)
         ),
         PATIENCE,
     ), backend.exchanges
-    return [exchange.left for exchange in backend.exchanges]
+    return [exchange.disconnected for exchange in backend.exchanges]
 
 
 class TestLeaving(unittest.TestCase):
@@ -50,7 +61,7 @@ class TestLeaving(unittest.TestCase):
             with self.subTest(name), Backend(response) as backend, Client(backend) as client:
                 client.send().until(b"!")
                 client.reset()
-                self.assertEqual(left(backend), [Leaving.RST])
+                self.assertEqual(left(backend), [Disconnect.RST])
 
     def test_a_fin_is_seen_during_every_step(self):
         for name, response in SCRIPTS.items():
@@ -58,18 +69,18 @@ class TestLeaving(unittest.TestCase):
                 client.send().until(b"!")
                 # A close() with unread data would be a RST.
                 client.socket.shutdown(socket.SHUT_WR)
-                self.assertEqual(left(backend), [Leaving.FIN])
+                self.assertEqual(left(backend), [Disconnect.FIN])
 
     def test_before_the_head(self):
         for step in Pause(FOR_EVER), Stall(), Await(Progress(), 1):
-            for leave, how in (Client.close, Leaving.FIN), (Client.reset, Leaving.RST):
+            for leave, how in (Client.close, Disconnect.FIN), (Client.reset, Disconnect.RST):
                 with self.subTest(step=step, how=how):
                     with Backend(Response(before=(step,))) as backend:
                         leave(Client(backend).send())
                         self.assertEqual(left(backend), [how])
 
     def test_between_two_requests(self):
-        for leave, how in (Client.close, Leaving.FIN), (Client.reset, Leaving.RST):
+        for leave, how in (Client.close, Disconnect.FIN), (Client.reset, Disconnect.RST):
             with self.subTest(how), Backend(Response((Send(b"!"),))) as backend:
                 client = Client(backend)
                 for _ in range(2):
@@ -82,7 +93,7 @@ class TestLeaving(unittest.TestCase):
         with Backend(Response((Send(b"!"), Stall()))) as backend:
             with Client(backend) as client:
                 client.send().socket.shutdown(socket.SHUT_WR)
-                self.assertEqual(left(backend), [Leaving.FIN])
+                self.assertEqual(left(backend), [Disconnect.FIN])
                 client.rest()
 
     def test_behind_data_that_nobody_asked_for(self):
@@ -90,23 +101,23 @@ class TestLeaving(unittest.TestCase):
             client.send(POST + POST).head()
             client.send(b"x" * 1_000_000)
             client.socket.shutdown(socket.SHUT_WR)
-            self.assertEqual(left(backend), [Leaving.FIN])
+            self.assertEqual(left(backend), [Disconnect.FIN])
 
     def test_a_leaving_is_told_once_and_has_its_time(self):
         with Backend(Response((Stall(),))) as backend, Client(backend) as client:
             client.send().head()
             exchange = backend.exchanges[0]
-            self.assertIsNone(exchange.left_at)
+            self.assertIsNone(exchange.disconnected_at)
             client.close()
             left(backend)
-            self.assertGreaterEqual(exchange.left_at, exchange.received)
+            self.assertGreaterEqual(exchange.disconnected_at, exchange.received)
 
     def test_stopping_is_no_leaving(self):
         with Backend(Response((Stall(),))) as backend, Client(backend) as client:
             client.send().head()
             exchange = backend.exchanges[0]
             backend.stop()
-            self.assertIsNone(exchange.left)
+            self.assertIsNone(exchange.disconnected)
 
     def test_one_peer_of_two_leaves(self):
         with Backend(Response((Stall(),))) as backend:
@@ -115,14 +126,14 @@ class TestLeaving(unittest.TestCase):
                 other.send().head()
                 one.close()
                 first, second = backend.exchanges
-                self.assertTrue(first.wait(lambda: first.left is not None, PATIENCE))
-                self.assertIsNone(second.left)
+                self.assertTrue(first.wait(lambda: first.disconnected is not None, PATIENCE))
+                self.assertIsNone(second.disconnected)
 
     def test_a_peer_that_stays_after_our_fin_is_waited_for(self):
         with Backend(Response((Send(b"!"), Close()))) as backend, Client(backend) as client:
             client.send().rest()
             client.send()  # a request that can have no answer, and is none for the record
             exchange = backend.exchanges[0]
-            self.assertIsNone(exchange.left)
+            self.assertIsNone(exchange.disconnected)
             client.close()
-            self.assertEqual(left(backend), [Leaving.FIN])
+            self.assertEqual(left(backend), [Disconnect.FIN])

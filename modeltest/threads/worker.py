@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from modeltest.backend import KitThread, leave_copy
+from modeltest.threads.kit import KitThread, leave_copy
 
 Job = Callable[[], object]
 T = TypeVar("T")

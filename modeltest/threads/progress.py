@@ -40,7 +40,7 @@ class Progress:
             return self._changed.wait_for(lambda: self._count >= count, timeout)
 
     @contextmanager
-    def heard_by(self, listener: Callable[[], object]) -> Iterator[None]:
+    def subscribe(self, listener: Callable[[], object]) -> Iterator[None]:
         """Inside the block, call `listener()` after each `advance`, on the advancing thread."""
         with self._changed:
             self._listeners.append(listener)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from modeltest.consumer.pending import Hang, Pending
-from modeltest.consumer.stacks import stack
-from modeltest.consumer.threads import unwind
-from modeltest.consumer.worker import Worker, outcome
+from modeltest.threads.others import unwind
+from modeltest.threads.pending import Hang, Pending
+from modeltest.threads.stacks import stack
+from modeltest.threads.worker import Worker, outcome
 
 T = TypeVar("T")
 

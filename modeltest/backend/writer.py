@@ -1,18 +1,21 @@
-"""Where a script plays: one answer on one connection."""
+"""What a script writes with: one answer on one connection."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from modeltest.backend.connection import Connection
-from modeltest.backend.exchange import Exchange
+if TYPE_CHECKING:
+    from modeltest.backend.connection import Connection
+    from modeltest.backend.exchange import Exchange
+
 
 _SMALL_BUFFER = 64 * 1024
 
 
-class PeerLeft(Exception):  # noqa: N818 - unwinds a script; nothing went wrong
+class PeerDisconnected(Exception):  # noqa: N818 - unwinds a script; nothing went wrong
     """The peer is gone: the rest of the script has no audience."""
 
 
@@ -20,8 +23,8 @@ class Stopped(Exception):  # noqa: N818 - unwinds a script; nothing went wrong
     """The backend is stopping."""
 
 
-class Stage:
-    """The operations a step may use.
+class ResponseWriter:
+    """Writes the answer: the operations a step may use.
 
     Attributes:
         exchange: the record to write into.
@@ -48,7 +51,7 @@ class Stage:
         """Write body bytes in one write; with chunked framing they are one chunk.
 
         Raises:
-            PeerLeft: nobody is there to take them.
+            PeerDisconnected: nobody is there to take them.
             Stopped: the backend is stopping.
         """
         if not data:
@@ -63,7 +66,7 @@ class Stage:
         A body that is not chunked gets the bytes alone.
 
         Raises:
-            PeerLeft, Stopped: as `write`.
+            PeerDisconnected, Stopped: as `write`.
         """
         size = b"%x\r\n" % (len(data) + missing) if self._chunked else b""
         self.write_raw(size + data)
@@ -73,7 +76,7 @@ class Stage:
         """Write bytes as they are, outside the body's framing.
 
         Raises:
-            PeerLeft: nobody is there to take them.
+            PeerDisconnected: nobody is there to take them.
             Stopped: the backend is stopping.
         """
         if self.closed:
@@ -82,7 +85,7 @@ class Stage:
         try:
             self._connection.send(data)
         except OSError:
-            # How the peer left is for the loop to say, which sees it too.
+            # How the peer disconnected is for the loop to say, which sees it too.
             self.wait(lambda: False)
 
     def count_events(self, count: int) -> None:
@@ -93,7 +96,7 @@ class Stage:
         """Record a moment at which the peer took nothing.
 
         Raises:
-            PeerLeft, Stopped: as `write`.
+            PeerDisconnected, Stopped: as `write`.
         """
         self.exchange.note_blocked()
         self._check()
@@ -102,7 +105,7 @@ class Stage:
         """Wait so many seconds.
 
         Raises:
-            PeerLeft, Stopped: as soon as that happens.
+            PeerDisconnected, Stopped: as soon as that happens.
         """
         self.wait(lambda: False, seconds)
 
@@ -112,7 +115,7 @@ class Stage:
         It is tried again whenever the exchange changes.
 
         Raises:
-            PeerLeft, Stopped: as soon as that happens.
+            PeerDisconnected, Stopped: as soon as that happens.
         """
         self.exchange.wait(lambda: self._interrupted() or condition(), seconds)
         self._check()
@@ -123,7 +126,7 @@ class Stage:
         A body that is not as long as it claims can only be ended by closing.
 
         Raises:
-            PeerLeft, Stopped: as `write`.
+            PeerDisconnected, Stopped: as `write`.
         """
         if self.exchange.ended or self.closed:
             return
@@ -136,26 +139,26 @@ class Stage:
             self.exchange.note_ended()
 
     def close(self) -> None:
-        """Send a FIN; the peer's own leaving is still watched for."""
+        """Send a FIN; the peer's own disconnect is still watched for."""
         self.closed = self.exchange.closed = True
         self._connection.finish_writing()
 
     def reset(self) -> None:
         """Close the connection with a RST."""
         self.closed = True
-        self._connection.abort()
+        self._connection.reset()
         self.exchange.note_reset()
 
     def shrink_send_buffer(self) -> None:
         """Keep the kernel from taking megabytes that the peer does not want."""
-        with contextlib.suppress(OSError):  # macOS, if the peer has already left
+        with contextlib.suppress(OSError):  # macOS, if the peer has already disconnected
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SMALL_BUFFER)
 
     def _interrupted(self) -> bool:
-        return self.exchange.left is not None or self._connection.stopping.is_set()
+        return self.exchange.disconnected is not None or self._connection.stopping.is_set()
 
     def _check(self) -> None:
-        if self.exchange.left is not None:
-            raise PeerLeft
+        if self.exchange.disconnected is not None:
+            raise PeerDisconnected
         if self._connection.stopping.is_set():
             raise Stopped

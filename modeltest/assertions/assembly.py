@@ -6,27 +6,29 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from modeltest.interface.errors import (
+from modeltest.interface import (
+    Finish,
+    FinishReason,
     IncompleteResponseError,
+    Message,
     NegativeUsageError,
     OutputFilteredError,
     OutputTruncatedError,
-    StreamProtocolError,
-    TruncatedToolArgumentsError,
-)
-from modeltest.interface.events import (
-    Event,
-    Finish,
-    FinishReason,
+    Reasoning,
     ReasoningDelta,
+    StreamProtocolError,
+    Text,
     TextDelta,
     ToolCallDelta,
+    ToolUse,
+    TruncatedToolArgumentsError,
     Usage,
 )
-from modeltest.interface.protocols import Model
-from modeltest.interface.request import Message, Part, Reasoning, Request, Text, ToolUse
+
+if TYPE_CHECKING:
+    from modeltest.interface import Event, Model, Part, Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,18 +16,18 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from modeltest.clock import pause
-from modeltest.transports import HTTP_LIBRARIES
+from modeltest.threads.place import HTTP_LIBRARIES, relative
 
 _KIT = str(Path(__file__).parents[1]) + os.sep
 _DEMO = _KIT + "demo" + os.sep
 """Not the kit's code but adapters, though they come with it."""
-_STDLIB, _INSTALLED = (
+_STDLIB, INSTALLED = (
     tuple({str(Path(sysconfig.get_path(name))) + os.sep for name in names})
     for names in (("stdlib", "platstdlib"), ("purelib", "platlib"))
 )
 _STARTERS = (threading.__file__, asyncio.base_events.__file__, asyncio.events.__file__)
 _LOOKS = 20
-_SHOWN = 8
+SHOWN = 8
 """Frames of a stack that are shown."""
 
 
@@ -45,8 +45,8 @@ def waits_at(thread: threading.Thread) -> str:
     The adapter's innermost frame; the innermost of all if it has none. Empty once the thread has
     ended.
     """
-    spots = list(_spots(_frames(thread)))
-    return "".join(_describe(spot) for spot in (_own(spots) or spots)[:1])
+    spots = list(spots_of(_frames(thread)))
+    return "".join(_describe(spot) for spot in (adapter_spots(spots) or spots)[:1])
 
 
 def stack(thread: threading.Thread) -> list[str]:
@@ -55,7 +55,7 @@ def stack(thread: threading.Thread) -> list[str]:
     The adapter's own innermost frame is always among them.
     """
     for _ in range(_LOOKS):
-        lines = lines_of(_spots(_frames(thread)))
+        lines = lines_of(spots_of(_frames(thread)))
         if lines:
             return lines
         pause(0.001)  # it was in the kit's own code just then, between two events
@@ -64,7 +64,7 @@ def stack(thread: threading.Thread) -> list[str]:
 
 def awaits(task: Any) -> list[str]:
     """Return the frames that a suspended coroutine or async generator waits at, as `stack`."""
-    return lines_of(reversed([*_spots(_awaited(task))]))
+    return lines_of(reversed([*spots_of(_awaited(task))]))
 
 
 def raised_at(error: BaseException) -> list[Spot]:
@@ -93,7 +93,8 @@ def _frames(thread: threading.Thread) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _spots(frames: Iterable[FrameType]) -> Iterator[Spot]:
+def spots_of(frames: Iterable[FrameType]) -> Iterator[Spot]:
+    """Yield where each of `frames` is."""
     for frame in frames:
         # A frame of another thread may stand between two lines: then it has no number.
         line = frame.f_lineno or frame.f_code.co_firstlineno
@@ -136,23 +137,24 @@ def _driven(awaitable: Any) -> Any:
 
 def lines_of(spots: Iterable[Spot]) -> list[str]:
     """Describe spots that come innermost first; innermost last, the kit's left out."""
-    theirs = [spot for spot in spots if not _is_kit(spot)]
+    theirs = [spot for spot in spots if not is_kit_spot(spot)]
     while theirs and theirs[-1].file in _STARTERS:
         del theirs[-1]  # how every thread begins says nothing
-    inner = theirs[:_SHOWN]
+    inner = theirs[:SHOWN]
     lines = [_describe(spot) for spot in reversed(inner)]
-    own = _own(theirs)
+    own = adapter_spots(theirs)
     if not {*own} & {*inner}:
         # What the adapter calls may be deeper than what is shown.
         lines[:0] = [f"{_describe(spot)} …" for spot in own[:1]]
     return lines
 
 
-def _is_kit(spot: Spot) -> bool:
+def is_kit_spot(spot: Spot) -> bool:
+    """Tell whether a spot is in the kit's own code."""
     return spot.file.startswith(_KIT) and not spot.file.startswith(_DEMO)
 
 
-def _own(spots: Iterable[Spot]) -> list[Spot]:
+def adapter_spots(spots: Iterable[Spot]) -> list[Spot]:
     """Return those of the adapter's code: outside of the library, the kit and what is installed.
 
     Where there are none, those of installed packages that speak no HTTP: one may be the adapter.
@@ -162,15 +164,15 @@ def _own(spots: Iterable[Spot]) -> list[Spot]:
         package = _package(spot)
         if package and package not in HTTP_LIBRARIES:
             installed.append(spot)
-        elif not package and not _is_kit(spot) and not spot.file.startswith((*_STDLIB, "<")):
+        elif not package and not is_kit_spot(spot) and not spot.file.startswith((*_STDLIB, "<")):
             own.append(spot)
     return own or installed
 
 
 def _package(spot: Spot) -> str:
     """Return the installed package, or module, that a spot is in; empty if it is in none."""
-    for directory in _INSTALLED:
-        if spot.file.startswith(directory) and not _is_kit(spot):
+    for directory in INSTALLED:
+        if spot.file.startswith(directory) and not is_kit_spot(spot):
             inside = spot.file.removeprefix(directory)
             return inside.partition(os.sep)[0].removesuffix(".py")
     return ""
@@ -178,12 +180,4 @@ def _package(spot: Spot) -> str:
 
 def _describe(spot: Spot) -> str:
     source = linecache.getline(spot.file, spot.line).strip()
-    return f"{shorten(spot.file)}:{spot.line} in {spot.function}: {source}"
-
-
-def shorten(file: str) -> str:
-    """Return `file` relative to the current directory, if it lies inside."""
-    try:
-        return str(Path(file).relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return file
+    return f"{relative(spot.file)}:{spot.line} in {spot.function}: {source}"

@@ -8,9 +8,14 @@ import time
 import unittest
 from unittest import mock
 
-from modeltest.backend import KitThread
-from modeltest.consumer import threads
-from modeltest.consumer.threads import is_kit_thread, other_threads, threads_as_daemons, unwind
+from modeltest.threads import (
+    KitThread,
+    is_kit_thread,
+    other_threads,
+    others,
+    threads_as_daemons,
+    unwind,
+)
 from tests.consumer.models import PATIENCE
 
 
@@ -84,7 +89,7 @@ class TestUnwind(unittest.TestCase):
         thread = self.start(list)
         thread.join()
         with (
-            mock.patch.object(threads, "_computing", lambda looked_at: set(looked_at)),
+            mock.patch.object(others, "computing", lambda looked_at: set(looked_at)),
             mock.patch.object(ctypes.pythonapi, "PyThreadState_SetAsyncExc") as raise_in,
         ):
             unwind(thread)

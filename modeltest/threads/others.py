@@ -11,8 +11,8 @@ import weakref
 from collections.abc import Iterable, Iterator, MutableMapping
 from contextlib import contextmanager
 
-from modeltest.backend import KitThread
 from modeltest.clock import now, pause
+from modeltest.threads.kit import KitThread
 
 
 def is_kit_thread(thread: threading.Thread) -> bool:
@@ -51,17 +51,17 @@ def unwind(*threads: threading.Thread) -> bool:
         # CPython 3.11 goes round in circles in every traced thread until the exception has
         # been raised in its own: under coverage or a debugger that could be for ever.
         return False
-    computing = _computing(threads)
-    for thread in computing:
+    busy = computing(threads)
+    for thread in busy:
         if thread.is_alive():  # else its number may be another's by now
             raise_in(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit))
     until = now() + _GRACE
-    for thread in computing:
+    for thread in busy:
         thread.join(max(0.0, until - now()))
-    return bool(computing)
+    return bool(busy)
 
 
-def _computing(threads: Iterable[threading.Thread]) -> set[threading.Thread]:
+def computing(threads: Iterable[threading.Thread]) -> set[threading.Thread]:
     """Return those that use the processor.
 
     Looked at for long enough that each has its turn, on a busy machine too.

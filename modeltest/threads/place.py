@@ -29,7 +29,9 @@ HTTP_LIBRARIES = frozenset(
 )
 """The top-level packages of HTTP clients, and of what they run on."""
 
-_OWN_PACKAGE = __name__.rpartition(".")[0]
+_KIT = __name__.partition(".")[0]
+_DEMO = f"{_KIT}.demo"
+"""Not the kit's code but adapters, though they come with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +49,24 @@ class Place:
     function: str
 
     def __str__(self) -> str:
-        path = Path(self.file)
-        # The working directory may have been deleted, or the file lie outside it.
-        with suppress(OSError, ValueError):
-            path = path.relative_to(Path.cwd())
-        return f"{path}:{self.line} in {self.function}"
+        return f"{relative(self.file)}:{self.line} in {self.function}"
+
+
+def relative(file: str) -> str:
+    """Return `file` relative to the current directory, if it lies inside."""
+    path = Path(file)
+    # The working directory may have been deleted, or the file lie outside it.
+    with suppress(OSError, ValueError):
+        path = path.relative_to(Path.cwd())
+    return str(path)
 
 
 def calling_place(frame: FrameType) -> Place:
     """Return the innermost place, from `frame` outwards, that is no plumbing.
 
-    Plumbing is the standard library, the HTTP libraries and this package. A call stack made
-    of nothing else, such as `executor.submit(session.get, url)`, gives the outermost call into
-    an HTTP library, or `frame` where there is none.
+    Plumbing is the standard library, the HTTP libraries and the kit. A call stack made of
+    nothing else, such as `executor.submit(session.get, url)`, gives the outermost call into an
+    HTTP library, or `frame` where there is none.
     """
     fallback = frame
     current: FrameType | None = frame
@@ -68,10 +75,14 @@ def calling_place(frame: FrameType) -> Place:
         library = module.partition(".")[0]
         if library in HTTP_LIBRARIES:
             fallback = current
-        elif library not in sys.stdlib_module_names and not module.startswith(_OWN_PACKAGE):
+        elif library not in sys.stdlib_module_names and not _is_kit(module):
             return _place(current)
         current = current.f_back
     return _place(fallback)
+
+
+def _is_kit(module: str) -> bool:
+    return f"{module}.".startswith(f"{_KIT}.") and not f"{module}.".startswith(f"{_DEMO}.")
 
 
 def _place(frame: FrameType) -> Place:

@@ -1,7 +1,7 @@
 import threading
 import unittest
 
-from modeltest.backend.progress import Progress
+from modeltest.threads import Progress
 from tests.backend.client import PATIENCE
 
 
@@ -15,7 +15,7 @@ class TestProgress(unittest.TestCase):
 
     def test_tells_a_listener_only_inside_the_block(self):
         progress, heard = Progress(), []
-        with progress.heard_by(lambda: heard.append(progress.count)):
+        with progress.subscribe(lambda: heard.append(progress.count)):
             progress.advance()
             progress.advance()
         progress.advance()
@@ -31,7 +31,7 @@ class TestProgress(unittest.TestCase):
 
     def test_a_block_that_raises_stops_listening_too(self):
         progress, heard = Progress(), []
-        with self.assertRaises(KeyError), progress.heard_by(lambda: heard.append(1)):
+        with self.assertRaises(KeyError), progress.subscribe(lambda: heard.append(1)):
             raise KeyError
         progress.advance()
         self.assertEqual(heard, [])
