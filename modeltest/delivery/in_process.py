@@ -39,13 +39,17 @@ def body_reader(scenario: Scenario, content_type: str) -> Iterator[ReadBody]:
     yield _over_the_backend(scenario, content_type)
 
 
+_AS_THE_SERVER = {"Transfer-Encoding": "chunked"}
+"""The framing header that the server sends: an adapter may read a body without one another way."""
+
+
 @contextmanager
 def _in_process(scenario: Scenario, content_type: str) -> Iterator[ReadBody]:
     url = re.compile(re.escape(scenario.backend.url))
     body = b""
 
     def answer(request: object) -> tuple[int, dict[str, str], bytes]:  # noqa: ARG001
-        return 200, {}, body
+        return 200, _AS_THE_SERVER, body
 
     with in_place(responses.RequestsMock(assert_all_requests_are_fired=False)) as mock:
         mock.add_passthru(re.compile(""))  # another thread's requests are none of ours
