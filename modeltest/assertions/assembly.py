@@ -13,9 +13,11 @@ from modeltest.interface import (
     FinishReason,
     IncompleteResponseError,
     Message,
+    ModelError,
     NegativeUsageError,
     OutputFilteredError,
     OutputTruncatedError,
+    ProtocolError,
     Reasoning,
     ReasoningDelta,
     StreamProtocolError,
@@ -309,3 +311,22 @@ def _excerpt(text: str, limit: int = 80) -> str:
     if len(text) <= limit:
         return repr(text)
     return f"{text[: limit // 2]!r} … {text[-limit // 2 :]!r} ({len(text)} characters)"
+
+
+def refused_by_assemble(events: Iterable[Event]) -> BaseException | None:
+    """Return the error by which `assemble` refuses these events, or None.
+
+    An answer that was filtered, or cut at a limit, or ended for a reason that nobody knows, is
+    an answer here: it may have been read well all the same.
+    """
+    try:
+        assemble(map(_with_plain_reason, events))
+    except (ModelError, ProtocolError) as error:
+        return error
+    return None
+
+
+def _with_plain_reason(event: Event) -> Event:
+    if not isinstance(event, Finish) or event.reason == FinishReason.TOOL_USE:
+        return event
+    return Finish(FinishReason.STOP)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from modeltest.assertions.assembly import Assembler
+from modeltest.assertions.assembly import Assembler, refused_by_assemble
 from modeltest.assertions.error_text import shown
 from modeltest.assertions.refusal import expect_known_error
 from modeltest.assertions.report import shortened
-from modeltest.assertions.turn import refused_by_assemble
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
     Finish,

@@ -6,20 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from modeltest.assertions.assembly import Assembler, assemble, check_finish
+from modeltest.assertions.assembly import Assembler, check_finish
 from modeltest.assertions.error_text import shown
-from modeltest.assertions.refusal import expect_refusal
+from modeltest.assertions.refusal import expect_known_error, expect_refusal
 from modeltest.assertions.report import bytes_shown, ending, shortened
 from modeltest.encoding import Role
 from modeltest.harness import Evidence, Failure
-from modeltest.interface import (
-    Finish,
-    FinishReason,
-    ModelError,
-    ProtocolError,
-    ReasoningDelta,
-    ToolCallDelta,
-)
+from modeltest.interface import Finish, ProtocolError, ReasoningDelta, ToolCallDelta
 
 if TYPE_CHECKING:
     from modeltest.encoding import Body
@@ -73,30 +66,12 @@ def content_of(events: Iterable[Event]) -> Content:
     )
 
 
-def refused_by_assemble(events: Iterable[Event]) -> BaseException | None:
-    """Return the error by which `assemble` refuses these events, or None.
-
-    An answer that was filtered, or cut at a limit, or ended for a reason that nobody knows, is
-    an answer here: it may have been read well all the same.
-    """
-    try:
-        assemble(map(_with_plain_reason, events))
-    except (ModelError, ProtocolError) as error:
-        return error
-    return None
-
-
-def _with_plain_reason(event: Event) -> Event:
-    if not isinstance(event, Finish) or event.reason == FinishReason.TOOL_USE:
-        return event
-    return Finish(FinishReason.STOP)
-
-
 def expect_turn(answer: Answer) -> None:
     """Expect that the adapter made of the body what the format means by it.
 
     A body that fails, or does not end its turn, must be refused; any other must give its text,
-    its calls and one Finish with its reason.
+    its calls and one Finish with its reason. Where providers and published readers disagree
+    (`Body.either`), a declared error is right as well.
 
     Raises:
         Failure: with the body and both readings.
@@ -105,6 +80,10 @@ def expect_turn(answer: Answer) -> None:
     if body.error is not None or body.finish is None or body.first(Role.MALFORMED) is not None:
         what = f"a body that is no whole answer ({body.name})"
         expect_refusal(answer, answer.log, what, bytes_shown(body))
+        return
+    if body.either and answer.log.error is not None:
+        what = f"an answer that may be refused ({body.name})"
+        expect_known_error(answer, answer.log, answer.log.error, what, (bytes_shown(body),))
         return
     expect_answer(answer)
 

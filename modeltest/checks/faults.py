@@ -112,11 +112,12 @@ def error_event_is_an_error(answer: Answer) -> None:
 
     It comes after HTTP 200, and after half an answer. Ignored, it leaves that half for a whole.
     """
-    body = answer.body
-    error = expect_error(answer, answer.log, "an error event", bytes_shown(body))
-    words = body.error.words if body.error is not None else ()
-    expect_said(error, words, "what the provider said", bytes_shown(body))
-    _expect_requests(answer, 1 if body.text else 1 + answer.retries)
+    try:
+        _expect_provider_error(answer)
+    except Failure as failure:
+        if answer.body.error is None or not answer.body.error.breaks_framing:
+            raise
+        raise failure.as_should() from None
 
 
 @check(
@@ -258,6 +259,14 @@ def _expect_bounded(error: BaseException) -> None:
                     f"expected {_BOUND:,} at most.",
                     fix="read and keep the first few thousand bytes of an error's body",
                 )
+
+
+def _expect_provider_error(answer: Answer) -> None:
+    body = answer.body
+    error = expect_error(answer, answer.log, "an error event", bytes_shown(body))
+    words = body.error.words if body.error is not None else ()
+    expect_said(error, words, "what the provider said", bytes_shown(body))
+    _expect_requests(answer, 1 if body.text else 1 + answer.retries)
 
 
 def _expect_requests(answer: Answer | Scenario, at_most: int) -> None:

@@ -238,7 +238,7 @@ def failed_turn_releases(context: ServedContext) -> None:
     wire = context.target.wire
     if wire is not None:
         spoiled = (
-            *context.bodies_if_any(error_bodies)[-1:],
+            *context.bodies_if_any(error_bodies)[:1],
             *context.bodies_if_any(malformed_bodies),
         )
         cases |= {body.name: context.response(body, Stall()) for body in spoiled}

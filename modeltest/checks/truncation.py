@@ -5,7 +5,14 @@ from __future__ import annotations
 import gzip
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import WholeAnswer, bytes_shown, content_of, expect_answer, expect_refusal
+from modeltest.assertions import (
+    WholeAnswer,
+    bytes_shown,
+    content_of,
+    expect_answer,
+    expect_refusal,
+    expect_turn,
+)
 from modeltest.backend import (
     Progress,
     Response,
@@ -235,7 +242,7 @@ def complete_endings_are_accepted(context: CheckContext) -> None:
     """
     for body in context.bodies(good_endings):
         for ending in context.good_endings:
-            context.deliver(body, expect_answer, _named(body, ending), ending=ending)
+            context.deliver(body, expect_turn, _named(body, ending), ending=ending)
 
 
 def _common(one: bytes, other: bytes) -> int:

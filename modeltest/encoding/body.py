@@ -29,6 +29,8 @@ class Body:
         error: what the provider says in it when it fails in mid-stream.
         accepted_reasons: every finish reason that is right, the one in `events` included.
         accepted_raws: every `Finish.raw` that is right, the one in `events` included.
+        either: providers and published readers disagree about it: the whole turn is right, and
+            so is a declared error.
 
     Raises:
         TypeError: a part is no WirePart.
@@ -43,6 +45,7 @@ class Body:
     error: WireError | None = None
     accepted_reasons: frozenset[str] = frozenset()
     accepted_raws: frozenset[str] = frozenset()
+    either: bool = False
 
     def __post_init__(self) -> None:
         for part in self.parts:

@@ -215,6 +215,8 @@ class CheckContext(ABC):
         """Note that a case, or the whole check, failed; one that is noted already stays once."""
         if any(one.failure is failure for one in self.failed):
             return
+        if failure.should:
+            level = Level.SHOULD
         if name and level not in (None, self.check.level):
             name = f"{name} [{level}]"
         self.failed.append(FailedCase(name, level or self.check.level, failure))

@@ -45,7 +45,8 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         statement: what happened, in one sentence.
         evidence: what was seen, where.
         hung: whether the adapter did not come back; then no further case is tried.
-        fix: how to mend it, where that is not what the check says.
+        fix: how to fix it, where that is not what the check says.
+        should: whether it weighs as a SHOULD, whatever the check's level is.
     """
 
     def __init__(
@@ -55,19 +56,27 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         *,
         hung: bool = False,
         fix: str = "",
+        should: bool = False,
     ) -> None:
         super().__init__(statement)
         self.statement = statement
         self.evidence = evidence
         self.hung = hung
         self.fix = fix
+        self.should = should
 
     def with_evidence(self, more: tuple[Evidence, ...]) -> Self:
         """Return the same verdict with more evidence, of the kinds that it does not have yet."""
         had = {evidence.label for evidence in self.evidence}
         new = (evidence for evidence in more if evidence.label not in had)
         evidence = (*self.evidence, *new)
-        return type(self)(self.statement, evidence, hung=self.hung, fix=self.fix)
+        return type(self)(
+            self.statement, evidence, hung=self.hung, fix=self.fix, should=self.should
+        )
+
+    def as_should(self) -> Self:
+        """Return the same verdict, to weigh as a SHOULD."""
+        return type(self)(self.statement, self.evidence, hung=self.hung, fix=self.fix, should=True)
 
     def __str__(self) -> str:
         return "\n".join([self.statement, *map(str, self.evidence)])

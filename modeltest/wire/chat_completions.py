@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
     ARGUMENTS,
     TEXT,
-    Body,
     Framing,
-    Payload,
     Role,
     RolePayload,
     WireFormat,
     change_payloads,
     to_json,
 )
-from modeltest.interface import Finish, FinishReason, ToolCallDelta, Usage
+from modeltest.interface import Finish, FinishReason, ToolCallDelta
+from modeltest.wire import WireError, sse_event
+
+if TYPE_CHECKING:
+    from modeltest.encoding import Body, Payload
+    from modeltest.interface import Usage
+
 
 CREATED = 1_761_234_567  # seconds since 1970; every chunk of a turn has the same
 
@@ -96,6 +100,38 @@ class ChatCompletions(WireFormat):
         payloads, events = self.payloads_of(*TEXT, Finish(FinishReason.STOP))
         payloads = change_payloads(payloads, Role.TEXT, _empty_reason)
         return (self.render("an empty reason before the finish", payloads, events),)
+
+    def errors(self) -> tuple[WireError, ...]:
+        """Return every shape in which compatible servers fail under HTTP 200.
+
+        Each alone and followed by the usual marker, which makes nothing whole. From streams
+        recorded in public test suites: vLLM, llama.cpp, FastAPI servers, gateways.
+        """
+        words = "The server had an error while processing your request."
+        error = {"message": words, "type": "server_error", "param": None, "code": 500}
+        named = sse_event(to_json({"message": words}), event="error")
+        shapes: dict[str, tuple[str, str, Payload]] = {
+            "an error object": ("server_error", words, {"error": error}),
+            "an error as text": ("", words, {"error": words}),
+            "an object of kind error": ("", words, {"object": "error", "message": words}),
+            "a detail": ("", words, {"detail": words}),
+            "an event of kind error": ("", words, named),
+            "a finish reason error": ("error", "", self.chunk({"content": ""}, "error")),
+        }
+        # llama.cpp's, and what a proxy writes into the stream: no reader of events sees them.
+        unframed: dict[str, tuple[str, str, Payload]] = {
+            "a line with the field error": ("", words, f"error: {to_json(error)}\n\n".encode()),
+            "a line of JSON that is no event": (
+                "",
+                words,
+                to_json({"error": error}).encode() + b"\n\n",
+            ),
+        }
+        return tuple(
+            WireError(f"{name}{after}", kind, message, (payload, *marker), name in unframed)
+            for name, (kind, message, payload) in (shapes | unframed).items()
+            for after, marker in (("", ()), (", then [DONE]", ("[DONE]",)))
+        )
 
     def misleading_indexes(self) -> tuple[Body, ...]:
         """Return two calls, each whole, whose index is the same, null or missing."""

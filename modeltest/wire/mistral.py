@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
     ARGUMENTS,
     TEXT,
-    Body,
     ErrorResponse,
-    Item,
-    Payload,
     Role,
     ToolNameRule,
     Unsupported,
     UsagePlacement,
-    WireError,
     change_payloads,
     to_json,
 )
-from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
+from modeltest.interface import Finish, FinishReason
 from modeltest.wire.chat_completions import CREATED, ChatCompletions
+
+if TYPE_CHECKING:
+    from modeltest.encoding import Body, Item, Payload
+    from modeltest.interface import ReasoningDelta, ToolCallDelta, Usage
 
 
 class MistralChat(ChatCompletions):
@@ -91,11 +91,6 @@ class MistralChat(ChatCompletions):
                 "arguments as an object", change_payloads(calls, Role.CALL, _as_object), called
             ),
         )
-
-    def errors(self) -> tuple[WireError, ...]:
-        """Return the finish reason "error": all that Mistral says in mid-stream."""
-        chunk = self.chunk({"content": ""}, "error")
-        return (WireError("finish reason error", "error", "", (chunk, "[DONE]")),)
 
     def error_response(self, status: int) -> ErrorResponse:
         """Return Mistral's error object with this HTTP status."""
