@@ -31,7 +31,7 @@ from modeltest.clock import now
 from modeltest.consumer import Hang, Log
 from modeltest.corpus import error_answer
 from modeltest.delivery import CheckContext
-from modeltest.harness import Failure, Need, check, count, hung
+from modeltest.harness import Example, Failure, Need, check, count, hung
 
 _HINT = 3.0
 """Seconds at most that a hint which a client should wait for asks for."""
@@ -45,6 +45,12 @@ _EARLY = 0.05
     needs=(Need.RETRIES,),
     fix="wait as long as Retry-After says, in seconds or until its date, before the next try; "
     "where that is longer than a user would wait, raise the error at once",
+    example=Example(
+        "The server refuses, and says when to come again. A second request within the hour comes "
+        "early; a turn that has not ended after the deadline is asleep.",
+        sends=lambda wire: answered(error_answer(wire, 429), ("Retry-After", "3600")),
+        others=("1 second", "1 second, with HTTP 503", "a date"),
+    ),
 )
 def retry_after_is_honoured(context: CheckContext) -> None:
     """A request is not sent again before the time that Retry-After gives.
@@ -63,6 +69,13 @@ def retry_after_is_honoured(context: CheckContext) -> None:
 @check(
     "faults/no-repeat",
     fix="send a request again only as long as no event was given; after that, raise",
+    example=Example(
+        "A second request would be answered whole.",
+        server="2 events; once the consumer has them, the connection closes; other events to "
+        "every further request",
+        consumer="reads to the end",
+        fault="gets the events of the first answer, then those of the second",
+    ),
 )
 def no_retry_after_first_event(context: CheckContext) -> None:
     """An answer that fails after its first event is not begun again.
