@@ -33,7 +33,7 @@ from modeltest.backend import (
 from modeltest.checks.faults_retry import try_once_begun
 from modeltest.corpus import error_answer, error_bodies, html_page, json_answer
 from modeltest.encoding import ErrorResponse
-from modeltest.harness import Evidence, Failure, Need, check, count, size
+from modeltest.harness import Evidence, Example, Failure, Need, check, count, size
 
 if TYPE_CHECKING:
     from modeltest.backend import Step
@@ -58,6 +58,16 @@ _BOUND = 100_000
     fix="raise a ModelError with the HTTP status and the provider's message for every status but "
     "200; read a bounded part of the body, close the response, and send the request again only "
     "after 408, 409, 429 and 5xx, not more often than `retries` says",
+    example=Example(
+        "The server refuses; the error has to say 429 and the words.",
+        sends=lambda wire: answered(error_answer(wire, 429)),
+        others=(
+            *(f"HTTP {status}" for status in _STATUSES if status != 429),
+            "HTTP 502, a page",
+            f"HTTP 500, a page of {size(_LARGE)}",
+            f"HTTP 400, a message of {size(_LARGE)}",
+        ),
+    ),
 )
 def http_errors_are_errors(context: ServedContext) -> None:
     """A refusal over HTTP is an error that says its status and the provider's words.
@@ -80,6 +90,11 @@ def http_errors_are_errors(context: ServedContext) -> None:
     "faults/not-a-stream",
     fix="look at the Content-Type: what is no stream of events is an error, whatever the status "
     "says; then expect the end of the turn, which no page has",
+    example=Example(
+        "HTTP said 200; a proxy's page came.",
+        sends=lambda _: answered(html_page(200, "Please log in")),
+        others=("an error as JSON", "an answer as JSON, not streamed"),
+    ),
 )
 def response_that_is_no_stream_is_an_error(context: ServedContext) -> None:
     """A response with status 200 that is no stream is an error.
@@ -106,6 +121,11 @@ def response_that_is_no_stream_is_an_error(context: ServedContext) -> None:
     bodies=error_bodies,
     fix="raise a ModelError that carries the provider's type and message for each shape of its "
     "error event, and nothing after it",
+    example=Example(
+        "HTTP said 200, and two pieces of text came.",
+        case="an error object, after 2 texts",
+        sends=error_bodies,
+    ),
 )
 def error_event_is_an_error(answer: Answer) -> None:
     """An error event is an error, with the provider's type and message in it.
@@ -123,6 +143,13 @@ def error_event_is_an_error(answer: Answer) -> None:
     "faults/unreachable",
     fix="catch what the HTTP client raises at the call as well as in mid-body, and raise a "
     "ModelError from it",
+    example=Example(
+        "No answer comes, or none in HTTP.",
+        server="does not listen; closes or resets the connection before any header; closes within "
+        "the status line; says 'SSH-2.0-OpenSSH_9.6'",
+        consumer="streams one turn",
+        fault="an exception of the HTTP client comes out, instead of a ModelError",
+    ),
 )
 def unreachable_provider_is_an_error(context: ServedContext) -> None:
     """A provider that cannot be reached, or does not answer in HTTP, is an error.
@@ -143,6 +170,14 @@ def unreachable_provider_is_an_error(context: ServedContext) -> None:
     fix="hand `self.idle_timeout` of the test case to the HTTP client as its read timeout, which "
     "counts from byte to byte (it is no limit for the whole answer), and raise a ModelError when "
     "it runs out",
+    example=Example(
+        "The connection stands, and nothing comes.",
+        server="says nothing at all; or the headers, then nothing; or one event, then nothing; or "
+        "six events with short pauses, which take longer than idle_timeout in all",
+        consumer="reads to the end",
+        fault="after idle_timeout and the deadline the adapter still waits; or it gives up an "
+        "answer that was never silent for so long",
+    ),
 )
 def silence_is_an_error(context: ServedContext) -> None:
     """A provider that says nothing for `idle_timeout` seconds is an error.

@@ -24,7 +24,7 @@ from modeltest.backend import (
 from modeltest.clock import now
 from modeltest.consumer import Hang
 from modeltest.corpus import cut_argument_bodies, error_answer, error_bodies
-from modeltest.harness import Failure, Need, check, count, hung
+from modeltest.harness import Example, Failure, Need, check, count, hung
 
 if TYPE_CHECKING:
     from modeltest.backend import Step
@@ -44,6 +44,12 @@ _EARLY = 0.05
     needs=(Need.RETRIES,),
     fix="wait as long as Retry-After says, in seconds or until its date, before the next try; "
     "where that is longer than a user would wait, raise the error at once",
+    example=Example(
+        "The server refuses, and says when to come again. A second request within the hour comes "
+        "early; a turn that has not ended after the deadline is asleep.",
+        sends=lambda wire: answered(error_answer(wire, 429), ("Retry-After", "3600")),
+        others=("1 second", "1 second, with HTTP 503", "a date"),
+    ),
 )
 def retry_after_is_honoured(context: ServedContext) -> None:
     """A request is not sent again before the time that Retry-After gives.
@@ -62,6 +68,13 @@ def retry_after_is_honoured(context: ServedContext) -> None:
 @check(
     "faults/no-repeat",
     fix="send a request again only as long as no event was given; after that, raise",
+    example=Example(
+        "A second request would be answered whole.",
+        server="2 events; once the consumer has them, the connection closes; other events to "
+        "every further request",
+        consumer="reads to the end",
+        fault="gets the events of the first answer, then those of the second",
+    ),
 )
 def no_retry_after_first_event(context: ServedContext) -> None:
     """An answer that fails after its first event is not begun again.
