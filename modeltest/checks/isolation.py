@@ -415,7 +415,7 @@ def _close_early(scenario: Scenario) -> None:
 
 
 def _leave(stream: Stream) -> None:
-    stream.leave_loop()
+    stream.break_loop()
     if stream.has_close:
         stream.close()
     stream.drop()

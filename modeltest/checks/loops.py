@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from modeltest.assertions import names_of, ordinary_answer, plain_text
 from modeltest.backend import AwaitMore, End, Progress, Response, Send, in_step
-from modeltest.consumer import AsyncConsumer, Hang, Log
+from modeltest.consumer import Consumer, Hang, Log
 from modeltest.delivery import CheckContext, Scenario, ending, expect_events
 from modeltest.harness import (
     Evidence,
@@ -45,7 +45,7 @@ def event_loop_stays_responsive(context: CheckContext) -> None:
     """
     ticks = Progress()
     with context.case("", _slow_answer(context, ticks)) as scenario:
-        _consumer(scenario).tick(ticks)
+        scenario.consumer.tick(ticks)
         try:
             scenario.read()
         except Hang as hang:
@@ -83,7 +83,7 @@ def _try_one_after_the_other(context: CheckContext) -> None:
     with context.case("one after the other", answer) as scenario, _another_loop(scenario) as other:
         first = scenario.stream(consumer=other)
         first.read()
-        other.leave(scenario.target.deadline)
+        other.close_loop(scenario.target.deadline)
         second = scenario.read()
         for log in (first.log, second):
             _expect_answer_or_reason(scenario, log, text)
@@ -161,16 +161,11 @@ def _slow_answer(context: CheckContext, ticks: Progress) -> Response:
     return Response(steps, before=(goes_round,))
 
 
-def _consumer(scenario: Scenario) -> AsyncConsumer:
-    assert isinstance(scenario.consumer, AsyncConsumer), "the check needs an event loop"
-    return scenario.consumer
-
-
 @contextmanager
-def _another_loop(scenario: Scenario) -> Iterator[AsyncConsumer]:
+def _another_loop(scenario: Scenario) -> Iterator[Consumer]:
     """Yield a second event loop, from which the case's model can be used as well."""
-    other = AsyncConsumer()
-    other.faults = _consumer(scenario).faults
+    other = scenario.target.new_consumer()
+    other.faults = scenario.consumer.faults
     try:
         yield other
     finally:

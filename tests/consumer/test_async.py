@@ -121,7 +121,7 @@ class TestVerbs(AsyncTestCase):
         model = Words()
         stream = self.opened(model)
         stream.take()
-        self.assertIsNone(stream.leave_loop())
+        self.assertIsNone(stream.break_loop())
         stream.take()
         self.assertFalse(model.closed.is_set())
         self.assertEqual(len(stream.log.events), 2)
@@ -186,10 +186,10 @@ class TestVerbs(AsyncTestCase):
 
     def test_release_twice(self) -> None:
         stream = self.opened(Words())
-        stream.release()
-        stream.release()
+        stream.drop_soon()
+        stream.drop_soon()
         self.consumer.stop(PATIENCE)
-        stream.release()
+        stream.drop_soon()
 
     def test_a_verb_after_the_release_is_told_so(self) -> None:
         stream = self.opened(Words())

@@ -171,7 +171,7 @@ class TestHangs(AsyncTestCase):
                 ended.set()
 
         stream, _ = self.hang_in("next", block, WAITING)
-        stream.release()
+        stream.drop_soon()
         self.assertTrue(ended.wait(PATIENCE))
 
     def test_new_model(self) -> None:
@@ -287,7 +287,7 @@ class TestRefusingToEnd(AsyncTestCase):
                     if where != "stream":
                         stream.open()
                     self.hang(stream, *verb, shows="asyncio.sleep(10**6)")
-                    stream.release()
+                    stream.drop_soon()
                     consumer.stop(SHORT)
                     self.assert_ends(stream.thread)
                     stubborn.over = True
