@@ -27,13 +27,7 @@ from modeltest import (
     wire,
 )
 from modeltest.checks import ALL
-from modeltest.wire import (
-    Framing,
-    SameEvent,
-    Unsupported,
-    UsagePlacement,
-    WireFormat,
-)
+from modeltest.wire import Framing, SameEvent, Unsupported, UsagePlacement, WireFormat
 from tests.adapters.apart_wire import ApartLines
 
 ROOT = Path(__file__).parents[1]

@@ -22,7 +22,7 @@ from modeltest.backend import (
     one_and_a_half,
     sent,
 )
-from modeltest.consumer import AsyncConsumer, Hang
+from modeltest.consumer import Hang
 from modeltest.corpus import whole_bodies
 from modeltest.encoding import Framing, Unsupported
 from modeltest.harness import Example, Failure, Level, Need, Skip, check, count, hung, size
@@ -203,7 +203,7 @@ def event_loop_stays_responsive(context: ServedContext) -> None:
     """
     ticks = Progress()
     with context.case("", _slow_answer(context, ticks)) as scenario:
-        _consumer(scenario).tick(ticks)
+        scenario.consumer.tick(ticks)
         try:
             scenario.read()
         except Hang as hang:
@@ -240,11 +240,6 @@ def _slow_answer(context: ServedContext, ticks: Progress) -> Response:
         End(),
     )
     return Response(steps, before=(goes_round,))
-
-
-def _consumer(scenario: Scenario) -> AsyncConsumer:
-    assert isinstance(scenario.consumer, AsyncConsumer), "the check needs an event loop"
-    return scenario.consumer
 
 
 def _said_by(context: ServedContext, events: int) -> str:

@@ -36,7 +36,7 @@ from modeltest.backend import (
     sent,
     server_error,
 )
-from modeltest.consumer import AsyncConsumer, Hang
+from modeltest.consumer import Hang
 from modeltest.corpus import error_bodies, request_for
 from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, hung
 from modeltest.interface import (
@@ -56,7 +56,7 @@ from modeltest.interface import (
 )
 
 if TYPE_CHECKING:
-    from modeltest.consumer import Log, Stream
+    from modeltest.consumer import Consumer, Log, Stream
     from modeltest.delivery import Scenario, ServedContext
     from modeltest.encoding import Body, WireFormat
 
@@ -486,7 +486,7 @@ def _close_early(scenario: Scenario) -> None:
 
 
 def _leave(stream: Stream) -> None:
-    stream.leave_loop()
+    stream.break_loop()
     if stream.has_close:
         stream.close()
     stream.drop()
@@ -508,7 +508,7 @@ def _try_one_after_the_other(context: ServedContext) -> None:
     with context.case("one after the other", whole) as scenario, _another_loop(scenario) as other:
         first = scenario.stream(consumer=other)
         first.read()
-        other.leave(scenario.target.deadline)
+        other.close_loop(scenario.target.deadline)
         second = scenario.read()
         for log in (first.log, second):
             _expect_answer_or_reason(scenario, log, text)
@@ -566,16 +566,11 @@ def _expect_answer_or_reason(scenario: Scenario, log: Log, text: str) -> None:
         )
 
 
-def _consumer(scenario: Scenario) -> AsyncConsumer:
-    assert isinstance(scenario.consumer, AsyncConsumer), "the check needs an event loop"
-    return scenario.consumer
-
-
 @contextmanager
-def _another_loop(scenario: Scenario) -> Iterator[AsyncConsumer]:
+def _another_loop(scenario: Scenario) -> Iterator[Consumer]:
     """Yield a second event loop, from which the case's model can be used as well."""
-    other = AsyncConsumer()
-    other.faults = _consumer(scenario).faults
+    other = scenario.target.new_consumer()
+    other.faults = scenario.consumer.faults
     try:
         yield other
     finally:

@@ -214,7 +214,7 @@ def close_is_idempotent(context: ServedContext) -> None:
     """
     with context.case("close twice", flowing(context)) as scenario:
         stream = scenario.started()
-        stream.leave_loop()
+        stream.break_loop()
         _close_twice(scenario, stream)
     with context.case("close after the end", ended_cleanly(sent(context, range(2)))) as scenario:
         stream = scenario.open()
@@ -479,7 +479,7 @@ def _try_with_blocks(context: ServedContext, *ways_out: Callable[..., str]) -> N
 
 
 def _leave_and_close(stream: Stream) -> None:
-    stream.leave_loop()
+    stream.break_loop()
     _close(stream)
 
 

@@ -12,7 +12,6 @@ import responses
 from modeltest.backend import Response, Send
 from modeltest.consumer import Log
 from modeltest.delivery.elsewhere import in_place
-from modeltest.transports import RequestsTransport
 
 if TYPE_CHECKING:
     from modeltest.delivery.scenario import Scenario
@@ -29,7 +28,7 @@ def body_reader(scenario: Scenario, content_type: str) -> Iterator[ReadBody]:
     A requests adapter reads it in process, through `responses`, without a socket; any other,
     and one that does not use the session it was given, from the backend.
     """
-    if isinstance(scenario.target.transport, RequestsTransport):
+    if scenario.target.transport.plays_in_process:
         with _in_process(scenario, content_type) as read:
             before = len(scenario.backend.exchanges)
             read(b"")

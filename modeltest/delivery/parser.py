@@ -9,9 +9,8 @@ from types import GeneratorType
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NoReturn
 
 from modeltest.assertions import Assembler, check_finish, refused_by_assemble, shown
-from modeltest.consumer import without_tracebacks
+from modeltest.consumer import EXACT, is_event, without_tracebacks
 from modeltest.delivery.files import BodyFile, EndlessReading, PiecewiseFile
-from modeltest.delivery.parser_events import DELTAS, is_event
 from modeltest.delivery.rules import around, as_assertion, broken, lines_of, raised
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
@@ -33,6 +32,9 @@ __unittest = True  # keeps this module's lines out of a failure's traceback
 
 StreamSSE = Callable[[BinaryIO], Iterable[Event]]
 """A stream parser: given the body as a binary file, it yields the events of the turn."""
+
+_DELTAS = {kind: fits for kind, fits in EXACT.items() if kind is not Finish}
+"""Kind of delta → whether the fields of one are of exactly the right types."""
 
 _AGAIN = 3
 """How often an iterator that is over is asked again."""
@@ -123,7 +125,7 @@ class Reading:
             for event in iterator:
                 if self.finish is not None or len(kept) >= self._limit:
                     self._refuse(event)
-                fits = DELTAS.get(type(event))
+                fits = _DELTAS.get(type(event))
                 if fits is None or not fits(event):
                     self._take_other(event)
                 kept.append(event)  # type: ignore[arg-type] # it has just been looked at

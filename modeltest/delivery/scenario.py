@@ -16,7 +16,7 @@ from modeltest.harness import Answer, Evidence, Failure, SetUpError, count, size
 
 if TYPE_CHECKING:
     from modeltest.backend import Backend, Exchange, Progress
-    from modeltest.consumer import Consumer, Log, Look, Stream
+    from modeltest.consumer import AdapterInfo, Consumer, Log, Stream
     from modeltest.delivery.leaks import Leaks
     from modeltest.delivery.target import Target
     from modeltest.encoding import Body
@@ -40,11 +40,11 @@ class Scenario:
         target: the adapter under test.
         backend: the server it talks to.
         ledger: the client's connections.
-        look: what can be told of the adapter by looking at it.
+        adapter_info: what can be told of the adapter by looking at it.
     """
 
     consumer: Consumer
-    look: Look
+    adapter_info: AdapterInfo
 
     def __init__(
         self,
@@ -71,23 +71,23 @@ class Scenario:
         """
         target, url = self.target, self.backend.url
         client = self._cleanup.enter_context(target.transport.client(self.ledger))
-        self.consumer = target.consumer()
+        self.consumer = target.new_consumer()
         self._cleanup.callback(self._stop_consumer)
         # Runs before the others at the end: a reader that waits for the backend comes back.
         self._cleanup.callback(self.backend.stop)
-        self._cleanup.callback(self.consumer.release)
+        self._cleanup.callback(self.consumer.drop_streams)
         made = self._built(
             lambda: self.consumer.build(lambda: target.new_model(url, client), target.deadline),
             f"new_model({url!r}, client)",
         )
         self._model.append(made)
-        self.look = self._built(
-            lambda: self.consumer.look(made, target.deadline), "looking up the adapter's stream"
+        self.adapter_info = self._built(
+            lambda: self.consumer.look_at(made, target.deadline), "looking up the adapter's stream"
         )
-        if not self.look.has_stream:
+        if not self.adapter_info.can_stream:
             raise SetUpError(
-                f"new_model gave {self.look.model}: expected an adapter with a method "
-                "stream(request)"
+                f"new_model gave {self.adapter_info.model}: expected an adapter with a method "
+                "stream(request), or a test case with open_stream(model, request)"
             )
 
     def _built(self, build: Callable[[], Any], what: str) -> Any:
@@ -134,13 +134,13 @@ class Scenario:
             Hang: its `__del__` did not return.
         """
         if self._model:
-            self.consumer.release()
+            self.consumer.drop_streams()
             self.backend.stop()  # a stream that reads on when it is dropped comes back
-            self.consumer.let_go(self._model, self.target.deadline)
+            self.consumer.close_model(self._model, self.target.deadline)
 
     def _stop_consumer(self) -> None:
         self.consumer.stop(self.target.deadline)
-        self._leaks.expected |= self.consumer.littered
+        self._leaks.expected |= self.consumer.leaves_garbage
 
     # Using the adapter
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from modeltest.backend import Response
+from modeltest.encoding import Body
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from modeltest.backend import Response
-    from modeltest.encoding import Body, WireFormat
+    from modeltest.encoding import WireFormat
 
     Shown = Response | Body | Iterable[Body] | bytes | str
 

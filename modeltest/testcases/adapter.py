@@ -77,6 +77,8 @@ class _ContractTestCase(unittest.TestCase):
     skips: Mapping[str, str] = {}
     strict: bool = False
     deadline: float = 2.0
+    open_stream: Any = None
+    translate: Any = None
 
     _consumer: ClassVar[type[Consumer]]
     _declared: ClassVar[frozenset[str]]
@@ -223,6 +225,11 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
         event: `(i)` → the i-th server-sent event of an endless text response, blank line
             included, not ending the turn; str or bytes.
         wire: a wire format; unlocks the checks that need whole turns.
+        open_stream: `(model, request)` → the stream, for an adapter whose method has another name
+            or takes other requests than the kit's; by default `model.stream(request)`. With an
+            optional parameter `cancel` it is given the token. It may be `async def`.
+        translate: `(event)` → the adapter's own event as one of the kit's, several in order, or
+            None for nothing; by default it is taken as it is. A plain function.
         transport: which client `new_model` is handed.
         request: what the checks stream.
         model_error: the exception type, or types, by which a turn fails.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import re
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeltest.assertions import bytes_shown, ending, text_of
 from modeltest.backend import End, Response, events, flowing
-from modeltest.consumer import AsyncConsumer, Hang, SyncConsumer
+from modeltest.consumer import Hang, call_within
 from modeltest.corpus import short_bodies, whole_bodies
 from modeltest.delivery import Target, run
 from modeltest.encoding import Framing, WireFormat
@@ -51,6 +52,8 @@ def target_of(case: Any) -> Target:
     return Target(
         new_model=hook(case, "new_model", "base_url", "client"),
         event=_event_of(case, given["wire"]),
+        open_stream=_optional(case, "open_stream", "model", "request"),
+        translate=_translate_of(case),
         consumer=case._consumer,
         **given,
     )
@@ -148,11 +151,11 @@ _DERIVE = "derive the test case from {}ModelContractTestCase"
 
 def _expect_kind(scenario: Scenario) -> None:
     """Expect a synchronous adapter, or an asynchronous one, as the test case is."""
-    consumer = scenario.target.consumer
-    if scenario.look.is_asynchronous and consumer is SyncConsumer:
-        raise Failure("stream() is asynchronous.", fix=_DERIVE.format("Async"))
-    if scenario.look.is_generator and consumer is AsyncConsumer:
-        raise Failure("stream() is a plain generator.", fix=_DERIVE.format(""))
+    info, event_loop = scenario.adapter_info, scenario.target.event_loop
+    if info.is_asynchronous and not event_loop:
+        raise Failure(f"{info.opener} is asynchronous.", fix=_DERIVE.format("Async"))
+    if info.is_generator and event_loop:
+        raise Failure(f"{info.opener} is a plain generator.", fix=_DERIVE.format(""))
 
 
 def _expect_right_iterable(log: Log) -> None:
@@ -166,14 +169,11 @@ def _expect_right_iterable(log: Log) -> None:
 
 def _pieces(context: ServedContext) -> list[bytes]:
     """Return some events of the author's, made where they can be given up on."""
-    consumer, deadline = SyncConsumer(), context.target.deadline
+    deadline = context.target.deadline
     try:
-        made = consumer.build(lambda: [context.event(i) for i in (0, 1, 9_999)], deadline)
+        return call_within(deadline, "event(i)", lambda: [context.event(i) for i in (0, 1, 9_999)])
     except Hang as hang:
         raise hung(hang, f"event(i) did not return within {deadline:g} s.") from None
-    finally:
-        consumer.stop(deadline)
-    return list(made)
 
 
 SET_UP = Check(
@@ -263,6 +263,21 @@ def _event_of(case: Any, wire: WireFormat | None) -> Callable[[int], bytes]:
     event = hook(case, "event", "i")
     blank_line = wire is None or wire.framing is Framing.SSE
     return lambda index: event_bytes(event, index, blank_line=blank_line)
+
+
+def _optional(case: Any, name: str, *parameters: str) -> Callable[..., Any] | None:
+    """Return a hook that the author need not give, or None."""
+    return None if getattr(case, name) is None else hook(case, name, *parameters)
+
+
+def _translate_of(case: Any) -> Callable[..., Any] | None:
+    translate = _optional(case, "translate", "event")
+    if inspect.iscoroutinefunction(translate) or inspect.isasyncgenfunction(translate):
+        raise SetUpError(
+            f"{type(case).__name__}.translate is asynchronous: expected a plain function, which "
+            "gives an event of modeltest, several, or None"
+        )
+    return translate
 
 
 def deadline_scale() -> float:

@@ -17,9 +17,11 @@ class Transport(ABC):
     Attributes:
         tracks: whether the clients record their connections in the ledger. Where they do not,
             only what the server sees tells whether a connection was released.
+        plays_in_process: whether `responses` can answer the clients without a socket.
     """
 
     tracks: ClassVar[bool] = True
+    plays_in_process: ClassVar[bool] = False
 
     @abstractmethod
     def client(self, ledger: Ledger) -> AbstractContextManager[Any]:

@@ -23,6 +23,8 @@ class RequestsTransport(PooledTransport):
     An adapter under test that mounts an `HTTPAdapter` of its own is not tracked.
     """
 
+    plays_in_process = True
+
     @contextmanager
     def client(self, ledger: Ledger) -> Iterator[requests.Session]:
         """Give the session; its idle connections are closed on exit."""

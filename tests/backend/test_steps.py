@@ -5,20 +5,19 @@ import unittest
 
 import requests
 
-from modeltest.backend import (
+from modeltest.backend import Progress
+from modeltest.backend.backend import Backend
+from modeltest.backend.exchange import Disconnect
+from modeltest.backend.response import Framing, Response
+from modeltest.backend.steps import (
     Await,
-    Backend,
     Close,
     CloseInsideChunk,
-    Disconnect,
     End,
     Flood,
-    Framing,
     Pause,
-    Progress,
     Repeat,
     Reset,
-    Response,
     Send,
     Stall,
     events,

@@ -149,7 +149,7 @@ class TestConsumer(unittest.TestCase):
 
         consumer = AsyncConsumer()
         consumer.build(connect, 5)
-        consumer.leave(5)
+        consumer.close_loop(5)
         far.setblocking(False)
         self.assertRaises(BlockingIOError, far.recv, 1)
         far.settimeout(5)

@@ -8,14 +8,9 @@ import time
 import unittest
 from unittest import mock
 
-from modeltest.threads import (
-    KitThread,
-    is_kit_thread,
-    other_threads,
-    others,
-    threads_as_daemons,
-    unwind,
-)
+from modeltest.threads import others
+from modeltest.threads.kit import KitThread
+from modeltest.threads.others import is_kit_thread, other_threads, threads_as_daemons, unwind
 from tests.consumer.models import PATIENCE
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from unittest import mock
 
 from modeltest.threads import calling_place
-from modeltest.transports import Ledger, Place
+from modeltest.transports import Place
+from modeltest.transports.ledger import Ledger
 
 from .servers import PATIENCE
 
