@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,6 +22,18 @@ class Transport(ABC):
 
     tracks: ClassVar[bool] = True
     plays_in_process: ClassVar[bool] = False
+
+    def in_process(
+        self, base_url: str, content_type: str
+    ) -> AbstractContextManager[Callable[[bytes], None]]:
+        """Return a context manager that answers the clients without a socket.
+
+        It gives a function that takes the next answers' body.
+
+        Raises:
+            NotImplementedError: the transport does not play in process; see `plays_in_process`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not play in process")
 
     @abstractmethod
     def client(self, ledger: Ledger) -> AbstractContextManager[Any]:
