@@ -22,6 +22,7 @@ from modeltest.wire import Body
 if TYPE_CHECKING:
     from modeltest.harness import Check, Example
 
+
 DOCS = Path(__file__).parent
 
 WIRE = ShortChat()

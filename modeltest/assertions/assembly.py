@@ -8,15 +8,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from modeltest.consumer import NoEvent, as_event
 from modeltest.interface import (
     Finish,
     FinishReason,
     IncompleteResponseError,
     Message,
+    ModelError,
     NegativeUsageError,
     OutputFilteredError,
     OutputTruncatedError,
+    ProtocolError,
     Reasoning,
     ReasoningDelta,
     StreamProtocolError,
@@ -28,6 +29,7 @@ from modeltest.interface import (
     Usage,
 )
 from modeltest.text import short_repr
+from modeltest.validation import NoEvent, as_event
 
 if TYPE_CHECKING:
     from modeltest.interface import Event, Model, Part, Request
@@ -284,3 +286,22 @@ def _finite(text: str) -> float:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+def refused_by_assemble(events: Iterable[Event]) -> BaseException | None:
+    """Return the error by which `assemble` refuses these events, or None.
+
+    An answer that was filtered, or cut at a limit, or ended for a reason that nobody knows, is
+    an answer here: it may have been read well all the same.
+    """
+    try:
+        assemble(map(_with_plain_reason, events))
+    except (ModelError, ProtocolError) as error:
+        return error
+    return None
+
+
+def _with_plain_reason(event: Event) -> Event:
+    if not isinstance(event, Finish) or event.reason == FinishReason.TOOL_USE:
+        return event
+    return Finish(FinishReason.STOP)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from modeltest.backend.connection import Connection
 from modeltest.backend.exchange import Exchange
 from modeltest.backend.handler import Handler
-from modeltest.backend.request import Request
 from modeltest.backend.response import Response
 from modeltest.backend.server import Server, SocketsLost
-from modeltest.backend.steps import Step
 from modeltest.text import short_repr
+
+if TYPE_CHECKING:
+    from modeltest.backend.connection import Connection
+    from modeltest.backend.request import Request
+    from modeltest.backend.steps import Step
+
 
 STOP_TIMEOUT = 10.0
 """Seconds a handler may take to end once its connection is shut; an upper limit, none takes any."""

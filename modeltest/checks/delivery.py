@@ -12,7 +12,6 @@ from modeltest.backend import (
     AwaitMore,
     End,
     Flood,
-    Progress,
     Response,
     Send,
     Stall,
@@ -22,11 +21,11 @@ from modeltest.backend import (
     one_and_a_half,
     sent,
 )
-from modeltest.consumer import Hang
 from modeltest.corpus import whole_bodies
 from modeltest.encoding import Framing, Unsupported
 from modeltest.harness import Example, Failure, Level, Need, Skip, check, count, hung, size
 from modeltest.interface import Finish, FinishReason, TextDelta
+from modeltest.threads import Hang, Progress
 
 if TYPE_CHECKING:
     from modeltest.consumer import Stream

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from modeltest.assertions import chain_of, expect_refusal, notes_of, repr_of, text_of
+from modeltest.assertions import expect_refusal
 from modeltest.backend import (
-    REDACTED,
     Backend,
     Close,
     Response,
@@ -19,9 +18,10 @@ from modeltest.backend import (
     sent,
     without_last_chunk,
 )
-from modeltest.checks.faults import nobody_listens
 from modeltest.corpus import error_answer, error_bodies, html_page, request_for
 from modeltest.harness import Evidence, Example, Failure, Level, Secret, Skip, check, count, refused
+from modeltest.redaction import REDACTED
+from modeltest.threads import chain_of, notes_of, repr_of, text_of
 
 if TYPE_CHECKING:
     from modeltest.backend import Exchange
@@ -139,7 +139,7 @@ def errors_do_not_reveal_the_key(context: ServedContext) -> None:
                 raise Skip(_HAND_OVER)
             _expect_kept(log.error, secret)
     if handed_over:
-        with context.case("connection refused") as scenario, nobody_listens(scenario):
+        with context.case("connection refused") as scenario, scenario.nobody_listens():
             _expect_kept(scenario.read().error, secret)
         with context.case("a bad tool name", ended_cleanly(sent(context, range(2)))) as scenario:
             _expect_kept(scenario.read(request=request_for("get weather")).error, secret)

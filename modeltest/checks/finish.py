@@ -12,7 +12,6 @@ from modeltest.assertions import (
     expect_sound,
     expect_turn,
     expect_usage,
-    shown,
 )
 from modeltest.backend import without_last_chunk
 from modeltest.corpus import (
@@ -27,6 +26,7 @@ from modeltest.corpus import (
     whole_bodies,
 )
 from modeltest.harness import Example, Failure, Need, check
+from modeltest.threads import shown
 
 if TYPE_CHECKING:
     from modeltest.delivery import Scenario, ServedContext

@@ -10,20 +10,16 @@ from typing import TYPE_CHECKING
 
 from modeltest.assertions import (
     bytes_shown,
-    chain_of,
     content_of,
     ending,
     expect_beginning,
     expect_events,
     names_of,
-    shown,
-    text_of,
 )
 from modeltest.backend import (
     Arrive,
     Await,
     Close,
-    Progress,
     Response,
     Send,
     Stall,
@@ -36,7 +32,6 @@ from modeltest.backend import (
     sent,
     server_error,
 )
-from modeltest.consumer import Hang
 from modeltest.corpus import error_bodies, request_for
 from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, hung
 from modeltest.interface import (
@@ -54,6 +49,7 @@ from modeltest.interface import (
     Usage,
     user,
 )
+from modeltest.threads import Hang, Progress, chain_of, shown, text_of
 
 if TYPE_CHECKING:
     from modeltest.consumer import Consumer, Log, Stream

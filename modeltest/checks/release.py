@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import ending, expect_beginning, expect_one_finish, shown
+from modeltest.assertions import ending, expect_beginning, expect_one_finish
 from modeltest.backend import (
     Response,
     Send,
@@ -26,10 +26,12 @@ from modeltest.consumer import ConsumerError
 from modeltest.corpus import error_bodies, malformed_bodies, whole_bodies
 from modeltest.harness import Example, Failure, Level, Need, Skip, check, count
 from modeltest.interface import Finish, FinishReason, TextDelta
+from modeltest.threads import shown
 
 if TYPE_CHECKING:
-    from modeltest.consumer import Pending, Stream
+    from modeltest.consumer import Stream
     from modeltest.delivery import Scenario, ServedContext
+    from modeltest.threads import Pending
 
 
 CLOSE_ON_EVERY_WAY_OUT = (

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from modeltest.assertions import carried_by, members, names_of, parsed, shown, text_of, texts_in
+from modeltest.assertions import members, names_of, parsed, texts_in
 from modeltest.corpus import (
     MADE_UP,
     WEATHER,
@@ -22,6 +22,7 @@ from modeltest.corpus import (
     shown_name,
 )
 from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, count
+from modeltest.threads import carried_by, shown, text_of
 
 if TYPE_CHECKING:
     from modeltest.backend import Response

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from modeltest.assertions import WholeAnswer, bytes_shown, content_of, expect_answer, expect_refusal
 from modeltest.backend import (
-    Progress,
     Response,
     Send,
     close_delimited,
@@ -22,6 +21,7 @@ from modeltest.corpus import cut_argument_bodies, good_endings, incomplete_endin
 from modeltest.encoding import Framing, Unsupported
 from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, count
 from modeltest.interface import FinishReason, ProtocolError
+from modeltest.threads import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from modeltest.interface import Request
     from modeltest.threads import Progress
 
+
 _Job = tuple[Pending, str, tuple[Any, ...]]
 
 

@@ -6,15 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from modeltest.consumer.adapter_info import AdapterInfo, look_at
+from modeltest.consumer.adapter_info import look_at
 from modeltest.consumer.faults import Faults
 from modeltest.consumer.hooks import AdapterHooks
 from modeltest.threads import Hang
 
 if TYPE_CHECKING:
+    from modeltest.consumer.adapter_info import AdapterInfo
     from modeltest.consumer.stream import Stream
     from modeltest.interface import Request
     from modeltest.threads import Pending, Progress
+
 
 MAKING = "new_model()"
 """What making a model is called in a `Hang`."""

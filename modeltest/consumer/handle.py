@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from modeltest.consumer.hooks import EXPECTED, AdapterHooks, HookError
+from modeltest.consumer.hooks import EXPECTED, HookError
 
 if TYPE_CHECKING:
+    from modeltest.consumer.hooks import AdapterHooks
     from modeltest.consumer.log import Log
     from modeltest.interface import Request
+
 
 _MAKE_EVENTS = f"correct the test case's translate(event): {EXPECTED}"
 

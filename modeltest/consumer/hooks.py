@@ -13,6 +13,7 @@ from modeltest.text import short_repr
 if TYPE_CHECKING:
     from modeltest.interface import CancelToken, Request
 
+
 _MOST = 10_000
 """Events that one event may stand for; none of a real adapter's stands for a hundredth."""
 

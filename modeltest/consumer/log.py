@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from modeltest.consumer.faults import Faults
-from modeltest.consumer.validation import NoEvent, as_event, weight
-from modeltest.interface import Event, ReasoningDelta, TextDelta
-from modeltest.threads import Progress, Spot, leave_copy, lines_of, raised_at
+from modeltest.interface import ReasoningDelta, TextDelta
+from modeltest.threads import Progress, leave_copy, lines_of, raised_at, without_tracebacks
+from modeltest.validation import NoEvent, as_event, weight
+
+if TYPE_CHECKING:
+    from modeltest.interface import Event
+    from modeltest.threads import Spot
+
 
 _LIMIT = 50_000_000
 """Bytes that the events of a stream may hold, roughly; no check sends a twentieth of it."""
@@ -127,31 +132,3 @@ class Log:
             for event in self.events
             if isinstance(event, TextDelta | ReasoningDelta) and event.text
         ]
-
-
-def without_tracebacks(error: BaseException) -> BaseException:
-    """Remove the tracebacks of `error` and of all it is chained to.
-
-    A traceback keeps the frames it passed through alive, and in them the adapter's response:
-    a kit that kept one would cause the leak it looks for, or hide how it ends.
-    """
-    pending: list[object] = [error]
-    seen: set[int] = set()
-    while pending:
-        link = pending.pop()
-        if not isinstance(link, BaseException) or id(link) in seen:
-            continue
-        seen.add(id(link))
-        # By the base class: an error's own attributes may raise, or be frozen.
-        BaseException.with_traceback(link, None)
-        # HTTP libraries hand on the error they translate as an argument, not only as a cause.
-        pending += [_own(link, name) for name in ("__cause__", "__context__")]
-        pending += _own(link, "args")
-        if isinstance(link, BaseExceptionGroup):
-            pending += BaseExceptionGroup.exceptions.__get__(link)
-    return error
-
-
-def _own(error: BaseException, name: str) -> Any:
-    """Return an attribute that every exception has, whatever the class makes of it."""
-    return getattr(BaseException, name).__get__(error)

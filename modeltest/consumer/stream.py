@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from modeltest.consumer.handle import StreamHandle
     from modeltest.interface import CancelToken
 
+
 _LOOK_INTERVAL = 0.002
 """Seconds between two looks at a thread: nothing signals that it is blocked."""
 

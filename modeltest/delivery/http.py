@@ -8,14 +8,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import ending as ending_of
 from modeltest.backend import (
     Await,
     Backend,
     End,
-    Progress,
     Response,
     Send,
+    SocketsClosed,
     close_delimited,
     ended_cleanly,
     events,
@@ -25,7 +24,6 @@ from modeltest.backend import (
     short_of_length,
     without_last_chunk,
 )
-from modeltest.consumer import Hang, adapter_threads, threads_as_daemons, without_tracebacks
 from modeltest.corpus import (
     malformed_bodies,
     short_bodies,
@@ -52,6 +50,14 @@ from modeltest.harness import (
     refused,
 )
 from modeltest.interface import Finish, FinishReason, TextDelta
+from modeltest.threads import (
+    Hang,
+    Progress,
+    adapter_threads,
+    ending_of,
+    threads_as_daemons,
+    without_tracebacks,
+)
 from modeltest.transports import EgressGuard, Ledger, neutral_environment
 
 if TYPE_CHECKING:
@@ -92,6 +98,7 @@ class ServedContext(CheckContext):
     """
 
     skips = (Skip, Unsupported)
+    harm = (SocketsClosed,)
     endings = (*list(_ENDINGS)[1:], _RESET)
     good_endings = ("", "close-delimited")
 
@@ -273,7 +280,9 @@ class ServedContext(CheckContext):
         response = Response((*events(body.chunks), End()), content_type=self.content_type)
         log = self._read(response)
         if not body.events and not log.text:
-            raise Skip(f"the adapter gives no text for event(i) ({ending_of(log)})")
+            raise Skip(
+                f"the adapter gives no text for event(i) ({ending_of(log.error, ended=log.ended)})"
+            )
         return log
 
     def _read(self, response: Response) -> Log:
@@ -291,7 +300,9 @@ class ServedContext(CheckContext):
         """
         log = self._read(ended_cleanly(sent(self, indices)))
         if not log.text:
-            raise Skip(f"the adapter gives no text for event(i) ({ending_of(log)})")
+            raise Skip(
+                f"the adapter gives no text for event(i) ({ending_of(log.error, ended=log.ended)})"
+            )
         return log.text
 
     def response(self, body: Body, *ending_steps: Step) -> Response:

@@ -11,9 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from modeltest.backend import KitThread
-from modeltest.threads import is_kit_thread
-from modeltest.transports import Place
+from modeltest.threads import KitThread, Place, is_kit_thread
 
 _CONSUMER = str(Path(__file__).parents[1] / "consumer")
 """Where the kit uses the adapter: no line there raises anything."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NoReturn
 
-from modeltest.assertions import Assembler, WholeAnswer, check_finish, refused_by_assemble, shown
-from modeltest.consumer import EXACT, is_event, without_tracebacks
+from modeltest.assertions import Assembler, WholeAnswer, check_finish, refused_by_assemble
 from modeltest.delivery.files import BodyFile, EndlessReading, PiecewiseFile
 from modeltest.delivery.rules import FIXES, around, as_assertion, broken, lines_of, raised
 from modeltest.harness import Evidence, Failure, count
@@ -22,6 +21,8 @@ from modeltest.interface import (
     TruncatedToolArgumentsError,
     Usage,
 )
+from modeltest.threads import shown, without_tracebacks
+from modeltest.validation import EXACT, is_event
 
 if TYPE_CHECKING:
     from modeltest.harness import ErrorTypes

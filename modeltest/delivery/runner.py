@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from modeltest.backend import SocketsClosed
 from modeltest.delivery.process_state import failure_of, process_state_kept
 from modeltest.harness import Failure, Level
 
@@ -23,8 +22,8 @@ def judge(context: CheckContext, run_check: Callable[[], None]) -> None:
         context.leave_unjudged(str(skip))
     except Failure as failure:
         context.note_failure(failure)
-    except SocketsClosed as closed:
-        changes.append(f"{closed}.")
+    except context.harm as harm:
+        changes.append(f"{harm}.")
     except Exception:
         if not changes:
             raise

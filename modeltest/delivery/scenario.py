@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from modeltest.assertions import expect_events, shown
 from modeltest.clock import now, pause
-from modeltest.consumer import is_adapter_thread, other_threads, waits_at
 from modeltest.harness import Answer, Evidence, Failure, SetUpError, count, size
+from modeltest.threads import ending_of, is_adapter_thread, other_threads, shown, waits_at
 
 if TYPE_CHECKING:
-    from modeltest.backend import Backend, Exchange, Progress
+    from modeltest.backend import Backend, Exchange
     from modeltest.consumer import AdapterInfo, Consumer, Log, Stream
     from modeltest.delivery.leaks import Leaks
     from modeltest.delivery.target import Target
     from modeltest.encoding import Body
     from modeltest.harness import ErrorTypes
     from modeltest.interface import Request
+    from modeltest.threads import Progress
     from modeltest.transports import Ledger
 
 
@@ -197,7 +198,10 @@ class Scenario:
         """
         wanted = len(stream.log.events) + events
         stream.take(events)
-        expect_events(stream.log, wanted)
+        log = stream.log
+        if len(log.events) < wanted:
+            end = ending_of(log.error, ended=log.ended)
+            raise Failure(f"expected {count(wanted, 'event')}, got {len(log.events)}: {end}.")
 
     def read(
         self,
@@ -219,6 +223,16 @@ class Scenario:
         stream.log.hold_error = hold_error
         stream.read()
         return stream.log
+
+    @contextmanager
+    def nobody_listens(self) -> Iterator[None]:
+        """Stop the backend, and keep its port from others, so that connections are refused."""
+        address = self.backend.address
+        self.backend.stop()
+        with socket.socket() as placeholder:
+            with suppress(OSError):  # of the system's; who has taken the port since is no provider
+                placeholder.bind(address)
+            yield
 
     # Judging
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import ending, shown
 from modeltest.harness import Evidence, Failure, Skip, count, refused
+from modeltest.threads import ending_of, shown
 from modeltest.transports import caught_elsewhere
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Sending:
         Raises:
             Failure: with what was sent.
         """
-        got = f"the adapter's turn: {ending(self.log)}"
+        got = f"the adapter's turn: {ending_of(self.log.error, ended=self.log.ended)}"
         if self.log.error is not None:
             got = f"the adapter raised {shown(self.log.error)}"
         if len(self.exchanges) == self.number == 1:

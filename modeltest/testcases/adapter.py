@@ -16,6 +16,7 @@ from modeltest.harness import (
     Evidence,
     Level,
     Need,
+    Outcome,
     Secret,
     SetUpError,
     Status,
@@ -30,12 +31,13 @@ from modeltest.testcases.attach import (
     warn_at,
     warn_of_slips,
 )
-from modeltest.testcases.preflight import HOUR, SET_UP, target_of, try_out
+from modeltest.testcases.preflight import SET_UP
+from modeltest.testcases.settings import HOUR, settings_of
 from modeltest.transports import OwnTransport, RequestsTransport
 
 if TYPE_CHECKING:
     from modeltest.consumer import Consumer
-    from modeltest.harness import Check, Outcome
+    from modeltest.harness import Check
     from modeltest.interface import Request
     from modeltest.transports import Attempt, Transport
 
@@ -265,3 +267,24 @@ class AsyncModelContractTestCase(_ContractTestCase, abstract=True):
 
 def _raise(error: BaseException) -> None:
     raise error
+
+
+def target_of(case: Any) -> Target:
+    """Return a test case as what the checks are run on.
+
+    Raises:
+        SetUpError: one of its attributes cannot be used; the text says what is expected.
+    """
+    return Target(**settings_of(case))
+
+
+def try_out(case: Any) -> Outcome:
+    """Try a test case on the simplest answer; return what is wrong with it, or doubtful.
+
+    A wrong `event`, or an adapter that ignores its `base_url`, would fail every check in its
+    own way; here it is named.
+    """
+    try:
+        return run(SET_UP, target_of(case))
+    except SetUpError as error:
+        return Outcome(SET_UP, Status.FAILED, str(error))

@@ -5,7 +5,6 @@ A `Transport` makes the client an adapter is given; the client's connections are
 author's settings out.
 """
 
-from modeltest.threads import HTTP_LIBRARIES, Place, calling_place
 from modeltest.transports.base import OwnTransport, Transport
 from modeltest.transports.egress import Attempt, EgressGuard, EgressRefused, LookupRefused
 from modeltest.transports.elsewhere import Caught, caught_elsewhere
@@ -16,7 +15,6 @@ from modeltest.transports.requests_client import RequestsTransport
 from modeltest.transports.urllib3_client import Urllib3Transport
 
 __all__ = [
-    "HTTP_LIBRARIES",
     "Attempt",
     "Caught",
     "Connection",
@@ -25,13 +23,11 @@ __all__ = [
     "Ledger",
     "LookupRefused",
     "OwnTransport",
-    "Place",
     "RequestsTransport",
     "State",
     "Transport",
     "Urllib3Transport",
     "answered_in_process",
-    "calling_place",
     "caught_elsewhere",
     "neutral_environment",
 ]

@@ -19,9 +19,13 @@ import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from modeltest.threads import Place, calling_place
+from modeltest.threads import calling_place
+
+if TYPE_CHECKING:
+    from modeltest.threads import Place
+
 
 _LOOPBACK = "127.0.0.1"
 _Address = tuple[str, int | None]

@@ -20,10 +20,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from modeltest.clock import now
-from modeltest.threads import Place, calling_place
+from modeltest.threads import calling_place
+
+if TYPE_CHECKING:
+    from modeltest.threads import Place
+
 
 _POLL_INTERVAL = 0.02
 """Seconds between two looks at what rings no bell, such as a socket that outlives its close."""

@@ -13,12 +13,12 @@ from unittest import mock
 
 import requests
 
-from modeltest.backend import KitThread
 from modeltest.backend import backend as backend_module
 from modeltest.backend.backend import Backend, BackendError, SocketsClosed
 from modeltest.backend.response import Framing, Response
 from modeltest.backend.steps import Close, End, Repeat, Send, Stall
 from modeltest.backend.writer import PeerDisconnected, Stopped
+from modeltest.threads import KitThread
 from tests.backend.client import PATIENCE, POST, Client, chunks
 
 

@@ -5,7 +5,6 @@ import unittest
 
 import requests
 
-from modeltest.backend import Progress
 from modeltest.backend.backend import Backend
 from modeltest.backend.exchange import Disconnect
 from modeltest.backend.response import Framing, Response
@@ -23,6 +22,7 @@ from modeltest.backend.steps import (
     events,
     writes,
 )
+from modeltest.threads import Progress
 from tests.backend.client import PATIENCE, POST, Client, chunks
 
 TWO = events([b"data: 1\n\n", b"data: 2\n\n"])

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 from unittest import mock
 
-from modeltest.assertions import carried_by, notes_of
 from modeltest.checks import ALL, BY_NAME
 from modeltest.delivery import Target, run
 from modeltest.demo.acme import AcmeModel
 from modeltest.harness import Check, Outcome, Status
 from modeltest.interface import ModelError
+from modeltest.threads import carried_by, notes_of
 from tests.benchmarks.targets import openai_chat
 from tests.mutants import (
     arriving,

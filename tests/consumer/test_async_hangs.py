@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Self
 from unittest import mock
 
-from modeltest.consumer import Hang
 from modeltest.consumer.asynchronous import AsyncConsumer
 from modeltest.consumer.stream import Stream
+from modeltest.threads import Hang
 from tests.consumer.models import HI, PATIENCE, SHORT, AsyncTestCase, Stubborn, word
 
 

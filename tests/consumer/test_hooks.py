@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from modeltest import CancelToken, Finish, TextDelta
-from modeltest.consumer import AdapterHooks, AsyncConsumer, Consumer, Hang, Stream, SyncConsumer
+from modeltest.consumer.asynchronous import AsyncConsumer
+from modeltest.consumer.consumer import Consumer
+from modeltest.consumer.hooks import AdapterHooks
+from modeltest.consumer.stream import Stream
+from modeltest.consumer.sync import SyncConsumer
+from modeltest.threads import Hang
 
 from .models import HI, PATIENCE, SHORT
 

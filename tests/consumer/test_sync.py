@@ -15,7 +15,7 @@ from modeltest import CancelToken, TextDelta
 from modeltest.consumer.handle import ConsumerError
 from modeltest.consumer.log import Endless
 from modeltest.consumer.sync import SyncConsumer
-from modeltest.consumer.validation import NoEvent
+from modeltest.validation import NoEvent
 from tests.consumer.models import HI, PATIENCE, SyncTestCase, WeirdError, word
 
 

@@ -10,10 +10,9 @@ from typing import Any, Self
 from unittest import mock
 
 from modeltest import CancelToken, TextDelta
-from modeltest.consumer import Hang
 from modeltest.consumer.stream import Stream
 from modeltest.consumer.sync import SyncConsumer
-from modeltest.threads import worker
+from modeltest.threads import Hang, worker
 from tests.consumer.models import HI, PATIENCE, SHORT, Stubborn, SyncTestCase, word
 
 

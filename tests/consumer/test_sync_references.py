@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from modeltest import CancelToken
-from modeltest.consumer.log import without_tracebacks
+from modeltest.threads import without_tracebacks
 from tests.consumer.models import PATIENCE, SHORT, Mark, SyncTestCase, WeirdError, word
 
 

@@ -30,7 +30,7 @@ from modeltest.checks import ALL
 from modeltest.delivery import Target
 from modeltest.demo.acme import AcmeModel
 from modeltest.harness import SetUpError, Status
-from modeltest.testcases.preflight import target_of, try_out
+from modeltest.testcases.adapter import target_of, try_out
 from modeltest.wire import OllamaChat, OpenAIChat, UsagePlacement, WireFormat
 from tests.adapters.home_made_wire import AcmeLines
 

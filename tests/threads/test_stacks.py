@@ -10,8 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 from modeltest.threads import stacks
-from modeltest.threads.place import relative
-from modeltest.threads.stacks import awaits, position, stack, waits_at
+from modeltest.threads.stacks import awaits, position, relative, stack, waits_at
 
 
 class TestThreads(unittest.TestCase):

@@ -10,7 +10,8 @@ from unittest import mock
 
 from modeltest.threads import others
 from modeltest.threads.kit import KitThread
-from modeltest.threads.others import is_kit_thread, other_threads, threads_as_daemons, unwind
+from modeltest.threads.others import is_kit_thread, other_threads, threads_as_daemons
+from modeltest.threads.unwinding import unwind
 from tests.consumer.models import PATIENCE
 
 

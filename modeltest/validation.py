@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modeltest.interface import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta, Usage
+from modeltest.interface import Finish, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.text import short_repr
+
+if TYPE_CHECKING:
+    from modeltest.interface import Event
 
 
 class NoEvent(Exception):  # noqa: N818 - a verdict about the adapter
