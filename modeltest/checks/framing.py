@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from modeltest.delivery import ServedContext
     from modeltest.encoding import Body
     from modeltest.harness import Answer, CheckContext
-    from modeltest.wire import WireFormat
+    from modeltest.encoding import WireFormat
 
 
 BY_THE_STANDARD = (

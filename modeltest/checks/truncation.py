@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from modeltest.delivery import Scenario, ServedContext
     from modeltest.encoding import Body
     from modeltest.harness import Answer, CheckContext, Transcript
-    from modeltest.wire import WireFormat
+    from modeltest.encoding import WireFormat
 
 
 WIRE = (Need.WIRE,)
