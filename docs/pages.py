@@ -16,11 +16,15 @@ import importlib
 import inspect
 import re
 import shlex
+import subprocess
+import sys
 import textwrap
 import unittest
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import UnionType
+from typing import get_args
 
 from modeltest.checks import ALL
 from modeltest.harness import Check, Level
@@ -30,8 +34,8 @@ _PART = re.compile(
     r"^(<!-- generated: (?P<command>.+?) -->\n)(?P<text>.*?)^(<!-- /generated -->)$",
     re.MULTILINE | re.DOTALL,
 )
-_VARIES = re.compile(r"^  (?:server|client) .*\n", re.MULTILINE)
-"""How far a connection has got when it is looked at is not the same each time."""
+_VARIES = re.compile(r"^  (?:server|client) .*\n|(?<= in )[\d.]+s$", re.MULTILINE)
+"""How far a connection has got when it is looked at is not the same each time; nor is a time."""
 
 
 def pages() -> Iterator[Path]:
@@ -104,6 +108,19 @@ def _failure(module: str, case: str, method: str) -> str:
     return _fenced("text", f"FAIL: {method} — {test.shortDescription()}\n{text}")
 
 
+def _run(module: str) -> str:
+    """Return what `python -m unittest` prints of a module in docs/snippets."""
+    done = subprocess.run(
+        [sys.executable, "-m", "unittest", f"docs.snippets.{module}"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return _fenced("console", f"$ python -m unittest {module}\n{done.stdout.strip()}")
+
+
 class _Result(unittest.TestResult):
     """Keeps of each failure its text."""
 
@@ -146,11 +163,25 @@ def _names(module: str) -> str:
     return _table(("name", "what it is"), ((f"`{name}`", _summary(it)) for name, it in named))
 
 
+def _functions(module: str) -> str:
+    """Return a table of the public functions that a module defines."""
+    found = importlib.import_module(module)
+    named = (
+        (name, it)
+        for name, it in vars(found).items()
+        if inspect.isfunction(it) and it.__module__ == module and not name.startswith("_")
+    )
+    return _table(("function", "what it does"), ((f"`{name}`", _summary(it)) for name, it in named))
+
+
 def _summary(value: object) -> str:
-    if isinstance(value, type) or callable(value):
-        doc = inspect.getdoc(value) or ""
-        return " ".join(doc.partition("\n\n")[0].split())
-    return f"{type(value).__name__}"
+    if isinstance(value, UnionType):
+        return "One of " + ", ".join(f"`{kind.__name__}`" for kind in get_args(value)) + "."
+    if isinstance(value, str):
+        return f"`{value}`"
+    if not callable(value):
+        return f"A constant: a {type(value).__name__}."
+    return (inspect.getdoc(value) or "").partition("\n")[0]
 
 
 def _table(head: tuple[str, ...], rows: Iterable[Iterable[str]]) -> str:
@@ -171,7 +202,9 @@ COMMANDS: Mapping[str, Callable[..., str]] = {
     "code": _code,
     "failure": _failure,
     "fixes": _fixes,
+    "functions": _functions,
     "names": _names,
+    "run": _run,
 }
 """What can be generated, and how."""
 

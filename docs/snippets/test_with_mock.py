@@ -27,6 +27,4 @@ class TestNaiveWithMock(unittest.TestCase):
         responses.post("http://acme.test/v1/answer", body=BODY)
         model = NaiveModel("http://acme.test", requests.Session(), "key")
         events = list(model.stream(Request(messages=(user("hi"),))))
-        self.assertEqual(
-            events, [TextDelta("Hello"), TextDelta(", world"), Finish(reason="stop")]
-        )
+        self.assertEqual(events, [TextDelta("Hello"), TextDelta(", world"), Finish(reason="stop")])
