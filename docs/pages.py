@@ -142,7 +142,7 @@ def _fixes(*groups: str) -> str:
         if check.group in groups:
             rows.setdefault(check.fix, []).append(check)
     return _table(
-        ("check", "broken rule", "fix"),
+        ("check", "rule", "fix"),
         ((_ids(checks), _requirements(checks), fix) for fix, checks in rows.items()),
     )
 

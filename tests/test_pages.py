@@ -139,6 +139,16 @@ class TestSnippets(unittest.TestCase):
         self.assertNotIn("from modeltest", source)
 
 
+class TestReadingAFailure(unittest.TestCase):
+    def test_every_kind_of_evidence_is_explained(self) -> None:
+        sources = [path.read_text(encoding="utf-8") for path in ROOT.glob("modeltest/**/*.py")]
+        labels = {label for text in sources for label in re.findall(r'Evidence\("(\w+)"', text)}
+        self.assertIn("server", labels)
+        rows = re.findall(r"^\| (`.+?) \|", read()["reading-a-failure.md"], re.MULTILINE)
+        explained = {label for row in rows for label in re.findall(r"`(\w+)`", row)}
+        self.assertEqual(labels - explained, {"fix"})  # the page begins with it
+
+
 class TestQuickstart(unittest.TestCase):
     def test_it_begins_as_the_readme_does(self) -> None:
         (shell,) = re.findall(
