@@ -49,8 +49,8 @@ class AcmeClient:
                 allow_redirects=False,
             ) as response:
                 if response.status_code != 200:
-                    said = response.raw.read(2000).decode("utf-8", "replace")
-                    raise AcmeError(f"HTTP {response.status_code}: {said}")
+                    text = response.raw.read(2000).decode("utf-8", "replace")
+                    raise AcmeError(f"HTTP {response.status_code}: {text}")
                 yield from _read(response)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise AcmeError(f"the connection failed: {error}") from error

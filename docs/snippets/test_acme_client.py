@@ -1,4 +1,4 @@
-"""A client with events and requests of its own, under the same contract."""
+"""A client with events and requests of its own, under the same checks."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from modeltest import Event, Finish, ModelContractTestCase, Request, TextDelta
 
 
 class TestAcmeClient(ModelContractTestCase):
-    """Holds the client to the contract."""
+    """Runs the checks on the client."""
 
     model_error = AcmeError
     skips = {"tools/*": "the client offers no tools"}

@@ -7,7 +7,7 @@ from modeltest.demo.acme import AcmeModel  # put your own adapter here
 
 
 class TestAcme(ModelContractTestCase):
-    """Holds the adapter to the contract."""
+    """Runs the checks on the adapter."""
 
     def new_model(self, base_url: str, client: requests.Session) -> AcmeModel:
         """Return the adapter, pointed at the test server."""

@@ -7,7 +7,7 @@ from modeltest.demo.naive import NaiveModel
 
 
 class TestNaive(ModelContractTestCase):
-    """Holds the naive adapter to the contract."""
+    """Runs the checks on the naive adapter."""
 
     def new_model(self, base_url: str, client: requests.Session) -> NaiveModel:
         """Return the adapter, pointed at the test server."""
