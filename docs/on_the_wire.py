@@ -23,6 +23,7 @@ from docs.wire_shown import (
     told,
     visible,
 )
+from modeltest import corpus
 from modeltest.assertions.same_answer import with_bad_byte
 from modeltest.backend import Await, Progress, Response, Send, Stall, answered, redirect, writes
 from modeltest.backend.scripts import (
@@ -61,7 +62,7 @@ WIRE = ShortChat()
 EVENTS: Any = _Events(WIRE)
 TWO = sent(EVENTS, range(2))
 STOP = Finish(FinishReason.STOP)
-HELLO = WIRE.spell(TextDelta("Hello"), STOP)
+HELLO = WIRE.encode(TextDelta("Hello"), STOP)
 STILL_OPEN = "the server sees nobody leave; the connection stays in use"
 
 
@@ -73,7 +74,7 @@ def _respelt(group: str, name: str, shows: str, *, ends: bool = False) -> Snippe
 
 
 def _spelled(shows: str, *events: TextDelta | ToolCallDelta | Finish) -> Snippet:
-    return Snippet(shows, visible(WIRE.spell(*events).data))
+    return Snippet(shows, visible(WIRE.encode(*events).data))
 
 
 def _pieces(send: Send) -> list[bytes]:
@@ -203,8 +204,8 @@ DELIVERY = {
 
 _GZIPPED = gzip.compress(EVENTS.event(0) + EVENTS.event(1))
 _HALF = EVENTS.event(1)[: len(EVENTS.event(1).rstrip()) // 2 + 3]
-_SHORT_TEXT, *_ = WIRE.prefix_bodies()
-_SHORT_CALL = next(one for one in WIRE.prefix_bodies() if one.name == "a short tool call")
+_SHORT_TEXT, *_ = corpus.short_bodies(WIRE)
+_SHORT_CALL = next(one for one in corpus.short_bodies(WIRE) if one.name == "a short tool call")
 _LAST_DIGIT = _SHORT_CALL.data.rindex(b"0}")
 
 TRUNCATION = {
@@ -250,7 +251,7 @@ TRUNCATION = {
         "The answer ends at one of the marks: cleanly, by the connection's end, before the last "
         "chunk, inside a chunk, short of its Content-Length, or by a reset.",
         marked(_SHORT_TEXT.chunks, _SHORT_TEXT.complete or 0, "✂"),
-        tuple(one.name for one in WIRE.incomplete_endings()),
+        tuple(one.name for one in corpus.incomplete_endings(WIRE)),
     ),
     "truncation/prefix": Snippet(
         "The answer ends after any byte, here inside a number: 3 is not 30.",
@@ -258,12 +259,12 @@ TRUNCATION = {
     ),
     "truncation/arguments": body(
         "The finish says that the call is whole. Its arguments say that it is not.",
-        WIRE.cut_argument_bodies(),
+        corpus.cut_argument_bodies(WIRE),
         "arguments cut inside a number, a finish for tool use",
     ),
     "truncation/good-endings": body(
         "An end marker without a finish reason is an end all the same.",
-        WIRE.good_endings(),
+        corpus.good_endings(WIRE),
         "[DONE], no finish",
     ),
 }
@@ -271,41 +272,41 @@ TRUNCATION = {
 FINISH = {
     "finish/once-last": body(
         "Three lines belong to the end of this turn. They make one Finish.",
-        WIRE.bodies(),
+        corpus.whole_bodies(WIRE),
         "text",
     ),
     "finish/reasons": body(
         "The answer was cut off by its limit: the reason is `length`, and never `stop`.",
-        WIRE.reason_bodies(),
+        corpus.reason_bodies(WIRE),
         "length",
     ),
     "finish/unknown": Snippet(
-        "The word is none of the format's.", visible(WIRE.unknown_reason_body().data)
+        "The word is none of the format's.", visible(corpus.unknown_reason_bodies(WIRE)[0].data)
     ),
     "finish/absent": body(
         "An empty reason in mid-stream ends nothing.",
-        WIRE.absent_reason_bodies(),
+        corpus.absent_reason_bodies(WIRE),
         "an empty reason before the finish",
     ),
     "finish/usage": body(
         "The counts grow from chunk to chunk, and only the last ones count. The 5 cached tokens "
         "are part of the prompt's 28.",
-        WIRE.usage_bodies(),
+        corpus.usage_bodies(WIRE),
         "usage on every event, growing",
     ),
     "finish/after": body(
         "The turn is over, and goes on.",
-        WIRE.after_finish_bodies(),
+        corpus.after_finish_bodies(WIRE),
         "text after the finish",
     ),
     "finish/duplicate": body(
         "The same finish comes twice.",
-        WIRE.duplicate_bodies(),
+        corpus.duplicate_bodies(WIRE),
         "the finish twice",
     ),
     "finish/with-content": body(
         "The last piece of the text and the reason share a chunk.",
-        WIRE.finish_beside_content_bodies(),
+        corpus.finish_beside_content_bodies(WIRE),
         "finish beside the last text",
     ),
 }
@@ -313,42 +314,43 @@ FINISH = {
 CALLS = {
     "calls/parallel": body(
         "The fragments of two calls come in turns; the index tells them apart.",
-        WIRE.parallel_call_bodies(),
+        corpus.parallel_call_bodies(WIRE),
         "fragments of two tool calls in turns",
     ),
     "calls/index": body(
         "The index is the same, the id is not: two calls.",
-        WIRE.index_bodies(),
+        corpus.index_bodies(WIRE),
         "the same index for two calls",
     ),
     "calls/identity": body(
         "The name comes again with every fragment. It is still one name.",
-        WIRE.identity_bodies(),
+        corpus.identity_bodies(WIRE),
         "the name repeated on later fragments",
     ),
     "calls/empty": body(
         "The call's arguments are `{}`.",
-        WIRE.empty_argument_bodies(),
+        corpus.empty_argument_bodies(WIRE),
         "arguments null",
     ),
     "calls/reason": body(
         "The reason says stop, and yet there is a call.",
-        WIRE.tool_reason_bodies(),
+        corpus.tool_reason_bodies(WIRE),
         "a tool call under an ordinary stop",
     ),
     "calls/invalid": body(
         "A brace too many.",
-        WIRE.invalid_argument_bodies(),
+        corpus.invalid_argument_bodies(WIRE),
         'arguments {"a": 1}}',
     ),
     "calls/large": Snippet(
-        f"{LARGE:,} bytes of arguments in {len(WIRE.large_call_body(LARGE).parts)} events; these "
+        f"{LARGE:,} bytes of arguments in {len(corpus.large_call_bodies(WIRE)[0].parts)} events; "
+        "these "
         "are the first two.",
-        visible(b"".join(WIRE.large_call_body(LARGE).chunks[:2])),
+        visible(b"".join(corpus.large_call_bodies(WIRE)[0].chunks[:2])),
     ),
 }
 
-_GREETING = WIRE.spell(TextDelta("Grüße")).data
+_GREETING = WIRE.encode(TextDelta("Grüße")).data
 
 FRAMING = {
     "framing/chunks": Snippet(
@@ -393,12 +395,12 @@ FRAMING = {
     "framing/large": _spelled("One line of 1.2 MB.", TextDelta("long text " * 120_000)),
     "framing/malformed": body(
         "A brace is missing in the second event. The others are good.",
-        WIRE.malformed_bodies(),
+        corpus.malformed_bodies(WIRE),
         "broken JSON between good events",
     ),
     "framing/unknown-event": body(
         "The second event is of a kind that nobody knows.",
-        WIRE.unknown_bodies(),
+        corpus.unknown_bodies(WIRE),
         "a delta of an unknown kind",
     ),
     "framing/any-bytes": Snippet(
@@ -438,7 +440,7 @@ FAULTS = {
     ),
     "faults/error-event": body(
         "HTTP said 200, and two pieces of text came.",
-        WIRE.error_bodies(),
+        corpus.error_bodies(WIRE),
         "an error object, after 2 texts",
     ),
     "faults/no-repeat": course(

@@ -21,10 +21,9 @@ from modeltest.backend import (
     Stall,
     Step,
 )
+from modeltest.encoding import ARGUMENTS, to_json
 from modeltest.interface import ToolCallDelta, Usage
 from modeltest.wire import Body, OpenAIChat, Payload
-from modeltest.wire.framing import to_json
-from modeltest.wire.samples import ARGUMENTS
 
 _LONGEST, _START, _END = 200, 120, 25
 """Characters of a line that is shown whole, and of what is left of a longer one."""

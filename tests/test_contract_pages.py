@@ -7,6 +7,7 @@ from pathlib import Path
 
 from docs import contract_pages, wire_shown
 from docs.on_the_wire import ON_THE_WIRE
+from modeltest import corpus
 from modeltest.backend import Response, Send
 from modeltest.checks import ALL, name_of
 from modeltest.wire import OpenAIChat
@@ -102,7 +103,9 @@ class TestWireShown(unittest.TestCase):
 
     def test_the_short_format_spells_the_same_bodies(self) -> None:
         for short, whole in zip(
-            wire_shown.ShortChat().bodies(), OpenAIChat().bodies(), strict=True
+            corpus.whole_bodies(wire_shown.ShortChat()),
+            corpus.whole_bodies(OpenAIChat()),
+            strict=True,
         ):
             with self.subTest(short.name):
                 self.assertEqual(short.name, whole.name)

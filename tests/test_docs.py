@@ -23,20 +23,13 @@ from modeltest import (
     ToolResult,
     ToolUse,
     Usage,
+    corpus,
     wire,
 )
 from modeltest.checks import ALL
 from modeltest.wire import (
-    AnthropicMessages,
-    BedrockConverse,
-    CohereChat,
     Framing,
-    Gemini,
-    MistralChat,
-    OllamaChat,
-    OpenAIChat,
-    OpenAIResponses,
-    Together,
+    SameEvent,
     Unsupported,
     UsagePlacement,
     WireFormat,
@@ -56,16 +49,13 @@ FOR_CHECKS = (
 """Attributes of a test case that nothing but a check could read."""
 
 FORMATS = {
-    "OpenAIChat()": OpenAIChat(),
-    "OpenAIResponses()": OpenAIResponses(),
-    "AnthropicMessages()": AnthropicMessages(),
-    "Gemini()": Gemini(),
-    "Gemini(array=True)": Gemini(array=True),
-    "OllamaChat()": OllamaChat(),
-    "CohereChat()": CohereChat(),
-    "MistralChat()": MistralChat(),
-    "BedrockConverse()": BedrockConverse(),
+    f"{name}({', '.join(f'{option}={value!r}' for option, value in options.items())})": made
+    for name, kind in wire.FORMATS.items()
+    for options in kind.variants
+    for made in [kind(**options)]
+    if not options or made.name != kind.name  # a variant that is not what its class says
 }
+"""How each format is written → the format."""
 
 
 def page(name: str) -> str:
@@ -127,11 +117,11 @@ class TestWirePage(unittest.TestCase):
 
     def test_the_last_line_may_be_kept_apart(self) -> None:
         stop = Finish(FinishReason.STOP)
-        spelled = ApartLines().spell(TextDelta("a"), Finish(FinishReason.STOP, usage=Usage(1, 2)))
+        spelled = ApartLines().encode(TextDelta("a"), Finish(FinishReason.STOP, usage=Usage(1, 2)))
         self.assertEqual(spelled.data, b'{"say":"a"}\n{"over":"done","tokens":[1,2]}\n')
         with self.assertRaisesRegex(Unsupported, "the last line has no content"):
-            ApartLines().spell(Together((TextDelta("a"), stop)))
-        left = [body.name for body in ApartLines().finish_beside_content_bodies()]
+            ApartLines().encode(SameEvent((TextDelta("a"), stop)))
+        left = [body.name for body in corpus.finish_beside_content_bodies(ApartLines())]
         self.assertTrue(left)
         self.assertFalse([name for name in left if "beside" in name])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from modeltest import corpus
 from modeltest.assertions.text import says_nothing_first
 from modeltest.assertions.turn import answer, bodies_or_none
 from modeltest.backend import Await, End, Progress, Response, Send, Step, ended_cleanly, events
@@ -116,7 +117,7 @@ def plain_answers(context: CheckContext, *, short: bool = False) -> list[Plain]:
     """
     wire = context.target.wire
     if wire is not None:
-        bodies = wire.prefix_bodies() if short else wire.bodies()
+        bodies = corpus.short_bodies(wire) if short else corpus.whole_bodies(wire)
         return [Plain(context, body.chunks, body) for body in bodies]
     # The author's event(0) may be several events, such as one that only names the role.
     return [Plain(context, _single(b"".join(event_groups(context)), Framing.SSE))]
@@ -198,7 +199,10 @@ def malformed_answers(context: CheckContext) -> dict[str, Response]:
     """
     wire = context.target.wire
     if wire is not None:
-        return {body.name: answer(context, body) for body in bodies_or_none(wire.malformed_bodies)}
+        return {
+            body.name: answer(context, body)
+            for body in bodies_or_none(lambda: corpus.malformed_bodies(wire))
+        }
     try:
         spoiled = (context.event(0), with_broken_json(context.event(1)))
     except Skip:

@@ -91,7 +91,7 @@ def ordinary_answer(context: CheckContext, *texts: str, first: int = 0) -> Respo
     wire = context.target.wire
     if wire is None:
         return ended_cleanly(sent(context, range(first, first + 2)))
-    return answer(context, wire.spell(*map(TextDelta, texts), Finish(FinishReason.STOP)))
+    return answer(context, wire.encode(*map(TextDelta, texts), Finish(FinishReason.STOP)))
 
 
 def expect_meaning(scenario: Scenario, body: Body, log: Log) -> None:

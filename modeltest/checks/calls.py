@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from modeltest import corpus
 from modeltest.assertions import (
     answer,
     bodies_or_skip,
@@ -37,7 +38,7 @@ def parallel_calls_are_kept_apart(context: CheckContext) -> None:
 
     Arguments that run into each other call the right tool with the wrong values.
     """
-    _try_answers(context, bodies_or_skip(context.target.wire.parallel_call_bodies))
+    _try_answers(context, bodies_or_skip(lambda: corpus.parallel_call_bodies(context.target.wire)))
 
 
 @check(
@@ -51,7 +52,7 @@ def call_index_is_not_identity(context: CheckContext) -> None:
     Compatible servers send index 0 for every call, or none. By index alone two calls become
     one, with both arguments glued together.
     """
-    _try_answers(context, bodies_or_skip(context.target.wire.index_bodies))
+    _try_answers(context, bodies_or_skip(lambda: corpus.index_bodies(context.target.wire)))
 
 
 @check(
@@ -65,7 +66,7 @@ def call_identity_is_kept(context: CheckContext) -> None:
 
     Appended, the name becomes `get_weatherget_weather`; overwritten by null, the call is lost.
     """
-    for body in bodies_or_skip(context.target.wire.identity_bodies):
+    for body in bodies_or_skip(lambda: corpus.identity_bodies(context.target.wire)):
         with context.case(body.name, answer(context, body)) as scenario:
             log = scenario.read()
             expect_answer(body, log)
@@ -82,7 +83,7 @@ def call_without_arguments(context: CheckContext) -> None:
 
     Tools without parameters are called with '', null or nothing at all.
     """
-    _try_answers(context, bodies_or_skip(context.target.wire.empty_argument_bodies))
+    _try_answers(context, bodies_or_skip(lambda: corpus.empty_argument_bodies(context.target.wire)))
 
 
 @check(
@@ -96,7 +97,7 @@ def calls_are_kept_whatever_the_reason(context: CheckContext) -> None:
     Several servers say stop where they call a tool. An agent that then drops the call answers
     with nothing.
     """
-    for body in bodies_or_skip(context.target.wire.tool_reason_bodies):
+    for body in bodies_or_skip(lambda: corpus.tool_reason_bodies(context.target.wire)):
         with context.case(body.name, answer(context, body)) as scenario:
             log = scenario.read()
             if body.finish is not None and _has_calls(body):
@@ -116,7 +117,7 @@ def invalid_arguments_are_an_error(context: CheckContext) -> None:
 
     Repaired or defaulted, they run a tool with values that the model never gave.
     """
-    for body in bodies_or_skip(context.target.wire.invalid_argument_bodies):
+    for body in bodies_or_skip(lambda: corpus.invalid_argument_bodies(context.target.wire)):
         with context.case(body.name, answer(context, body)) as scenario:
             log = scenario.read()
             if log.error is None:
@@ -136,7 +137,7 @@ def large_arguments_arrive_whole(context: CheckContext) -> None:
 
     A tool that writes a file has the file in its arguments.
     """
-    _try_answers(context, bodies_or_skip(lambda: [context.target.wire.large_call_body(LARGE)]))
+    _try_answers(context, bodies_or_skip(lambda: corpus.large_call_bodies(context.target.wire)))
 
 
 def _try_answers(context: CheckContext, bodies: Iterable[Body]) -> None:

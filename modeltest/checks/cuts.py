@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from modeltest import corpus
 from modeltest.assertions import (
     Reading,
     answer,
@@ -51,11 +52,11 @@ def every_event_boundary_is_an_error(context: CheckContext) -> None:
     Between events is where servers die. Nothing is torn there, and only the missing end of
     the turn shows.
     """
-    for body in context.target.wire.prefix_bodies():
+    for body in corpus.short_bodies(context.target.wire):
         for number in range(len(body.incomplete_prefixes())):
             steps = sends(body)[:number]
             _try_endings(context, f"{body.name}, after {count(number, 'event')}", steps, body)
-    for body in bodies_or_none(context.target.wire.incomplete_endings):
+    for body in bodies_or_none(lambda: corpus.incomplete_endings(context.target.wire)):
         with context.case(body.name, answer(context, body)) as scenario:
             expect_refused(scenario, f"a body with {body.name}", None, wire_shown(body))
 
@@ -72,7 +73,7 @@ def every_prefix_is_an_error_or_the_same_turn(context: CheckContext) -> None:
     different ones.
     """
     tried: list[bytes] = []
-    for body in context.target.wire.prefix_bodies():
+    for body in corpus.short_bodies(context.target.wire):
         with context.case(body.name, answer(context, body)) as scenario:
             whole = expect_answer(body, scenario.read())
             with body_reader(scenario, context.target.wire.content_type) as read:
@@ -95,7 +96,7 @@ def truncated_tool_call_is_an_error(context: CheckContext) -> None:
     Repaired, defaulted to `{}` or cut at a number's digit, it runs a tool with values that
     nobody gave: `{"days": 3` of `{"days": 30}`.
     """
-    for body in bodies_or_skip(context.target.wire.cut_argument_bodies):
+    for body in bodies_or_skip(lambda: corpus.cut_argument_bodies(context.target.wire)):
         progress = Progress()
         for how, response in _two_ends(body, progress).items():
             with context.case(f"{body.name}, {how}", response) as scenario:
@@ -113,7 +114,7 @@ def complete_endings_are_accepted(context: CheckContext) -> None:
 
     The other side of the coin: an adapter that calls whole answers cut is no use either.
     """
-    for body in bodies_or_skip(context.target.wire.good_endings):
+    for body in bodies_or_skip(lambda: corpus.good_endings(context.target.wire)):
         with context.case(body.name, answer(context, body)) as scenario:
             expect_answer(body, scenario.read())
         closing = close_delimited(sends(body))

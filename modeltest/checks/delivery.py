@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from modeltest import corpus
 from modeltest.assertions import answer, says_nothing_first
 from modeltest.backend import (
     Await,
@@ -137,7 +138,7 @@ def turn_ends_at_marker(context: CheckContext) -> None:
     wire = context.target.wire
     if not wire.end_marker:
         raise Skip(f"{wire.name}: nothing but the end of the body ends a turn (end_marker)")
-    for body in wire.bodies():
+    for body in corpus.whole_bodies(wire):
         with context.case(body.name, answer(context, body, Stall())) as scenario:
             _expect_end(scenario)
 

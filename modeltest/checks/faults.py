@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
+from modeltest import corpus
 from modeltest.assertions import (
     answer,
     bodies_or_skip,
@@ -105,7 +106,7 @@ def error_event_is_an_error(context: CheckContext) -> None:
 
     It comes after HTTP 200, and after half an answer. Ignored, it leaves that half for a whole.
     """
-    for body in bodies_or_skip(context.target.wire.error_bodies):
+    for body in bodies_or_skip(lambda: corpus.error_bodies(context.target.wire)):
         with context.case(body.name, answer(context, body)) as scenario:
             error = expect_error(scenario, scenario.read(), "an error event", wire_shown(body))
             words = body.error.words if body.error is not None else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from urllib.parse import parse_qsl, urlsplit
 
+from modeltest import corpus
 from modeltest.assertions import answer, bodies_or_none, expect_refusal, malformed_answers
 from modeltest.backend import (
     REDACTED,
@@ -143,7 +144,7 @@ def _failures(context: CheckContext) -> Iterator[tuple[str, Response]]:
     yield from malformed_answers(context).items()
     yield "no answer", Response(before=(Close(),))
     if context.target.wire is not None:
-        for body in bodies_or_none(context.target.wire.error_bodies):
+        for body in bodies_or_none(lambda: corpus.error_bodies(context.target.wire)):
             yield body.name, answer(context, body)
 
 

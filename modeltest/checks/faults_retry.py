@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.utils import formatdate
 
+from modeltest import corpus
 from modeltest.assertions import (
     answer,
     bodies_or_none,
@@ -104,8 +105,12 @@ def _failing_answers(context: CheckContext) -> Iterator[tuple[str, Callable[[Pro
     answers = malformed_answers(context)
     wire = context.target.wire
     if wire is not None:
-        errors = [body for body in bodies_or_none(wire.error_bodies) if body.text]
-        cut_calls = [body for body in bodies_or_none(wire.cut_argument_bodies) if not body.finish]
+        errors = [body for body in bodies_or_none(lambda: corpus.error_bodies(wire)) if body.text]
+        cut_calls = [
+            body
+            for body in bodies_or_none(lambda: corpus.cut_argument_bodies(wire))
+            if not body.finish
+        ]
         answers |= {body.name: answer(context, body) for body in (*errors, *cut_calls[-1:])}
     for name, whole in answers.items():
         yield name, lambda _, whole=whole: whole  # type: ignore[misc]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from modeltest import corpus
 from modeltest.assertions import (
     answer,
     bodies_or_none,
@@ -38,16 +39,16 @@ def finish_is_once_and_last(context: CheckContext) -> None:
     is lost.
     """
     wire = context.target.wire
-    for body in wire.bodies():
+    for body in corpus.whole_bodies(wire):
         with context.case(body.name, answer(context, body)) as scenario:
             log = scenario.read()
             if log.error is not None:
                 raise Failure(f"a whole answer raised {shown(log.error)}.", (wire_shown(body),))
             _expect_sound(expect_one_finish(log))
-    for body in bodies_or_none(wire.error_bodies):
+    for body in bodies_or_none(lambda: corpus.error_bodies(wire)):
         with context.case(body.name, answer(context, body)) as scenario:
             _expect_end_with_error(scenario)
-    (text, *_) = wire.bodies()
+    (text, *_) = corpus.whole_bodies(wire)
     begun = sends(text)[: len(text.incomplete_prefixes()) - 1]
     with context.case("a broken connection", without_last_chunk(begun)) as scenario:
         _expect_end_with_error(scenario)
@@ -75,7 +76,7 @@ def finish_reasons_are_mapped(context: CheckContext) -> None:
 
     Length or filtered reported as stop makes half an answer a whole one.
     """
-    for body in bodies_or_skip(context.target.wire.reason_bodies):
+    for body in bodies_or_skip(lambda: corpus.reason_bodies(context.target.wire)):
         with context.case(f"reason {body.name}", answer(context, body)) as scenario:
             _expect_raw(body, scenario.read())
 
@@ -91,7 +92,7 @@ def unknown_finish_reason_is_passed_through(context: CheckContext) -> None:
     Providers add reasons without notice. One taken for stop hides what happened; one that
     raises loses the answer.
     """
-    for body in bodies_or_skip(lambda: [context.target.wire.unknown_reason_body()]):
+    for body in bodies_or_skip(lambda: corpus.unknown_reason_bodies(context.target.wire)):
         with context.case("", answer(context, body)) as scenario:
             finish = _expect_raw(body, scenario.read())
             if finish.reason != finish.raw:
@@ -112,7 +113,7 @@ def absent_finish_reason_is_stop(context: CheckContext) -> None:
 
     Compatible servers send null, "" or no reason at all where the original sends one.
     """
-    _try_all(context, bodies_or_skip(context.target.wire.absent_reason_bodies))
+    _try_all(context, bodies_or_skip(lambda: corpus.absent_reason_bodies(context.target.wire)))
 
 
 @check(
@@ -127,7 +128,7 @@ def usage_is_reported_once(context: CheckContext) -> None:
     Totals come after, on or before the reason, or growing on every chunk. Summed they bill
     double; missed they bill nothing; taken for the end they cut the answer.
     """
-    for body in bodies_or_skip(context.target.wire.usage_bodies):
+    for body in bodies_or_skip(lambda: corpus.usage_bodies(context.target.wire)):
         with context.case(body.name, answer(context, body)) as scenario:
             log = scenario.read()
             expect_meaning(scenario, body, log)
@@ -146,7 +147,7 @@ def content_after_finish_is_a_protocol_error(context: CheckContext) -> None:
 
     It belongs to another answer, or the end was none. Passed on, it lands in the wrong turn.
     """
-    for body in bodies_or_skip(context.target.wire.after_finish_bodies):
+    for body in bodies_or_skip(lambda: corpus.after_finish_bodies(context.target.wire)):
         with context.case(body.name, answer(context, body)) as scenario:
             log = scenario.read()
             expect_error(scenario, log, f"a body with {body.name}", wire_shown(body))
@@ -158,7 +159,7 @@ def duplicate_finish_is_reported_once(context: CheckContext) -> None:
 
     Proxies repeat the last chunk. The agent loop must not see two ends.
     """
-    _try_all(context, bodies_or_skip(context.target.wire.duplicate_bodies))
+    _try_all(context, bodies_or_skip(lambda: corpus.duplicate_bodies(context.target.wire)))
 
 
 @check(
@@ -172,7 +173,9 @@ def finish_beside_content_loses_nothing(context: CheckContext) -> None:
     Short answers come in one chunk, text and reason together. `if finish: … elif text:` drops
     them whole.
     """
-    _try_all(context, bodies_or_skip(context.target.wire.finish_beside_content_bodies))
+    _try_all(
+        context, bodies_or_skip(lambda: corpus.finish_beside_content_bodies(context.target.wire))
+    )
 
 
 def _try_all(context: CheckContext, bodies: Iterable[Body]) -> None:

@@ -7,6 +7,7 @@ import random
 import re
 from contextlib import suppress
 
+from modeltest import corpus
 from modeltest.assertions import (
     Plain,
     answer,
@@ -168,7 +169,7 @@ def malformed_event_is_an_error(context: CheckContext) -> None:
     A skipped event is a hole in the answer that nobody sees.
     """
     if context.target.wire is not None:
-        for body in bodies_or_skip(context.target.wire.malformed_bodies):
+        for body in bodies_or_skip(lambda: corpus.malformed_bodies(context.target.wire)):
             with context.case(body.name, answer(context, body)) as scenario:
                 expect_refusal(
                     scenario, scenario.read(), f"an answer with {body.name}", wire_shown(body)
@@ -196,7 +197,7 @@ def unknown_events_are_ignored(context: CheckContext) -> None:
 
     Providers add them without notice. They are no text, and no error.
     """
-    for body in bodies_or_skip(context.target.wire.unknown_bodies):
+    for body in bodies_or_skip(lambda: corpus.unknown_bodies(context.target.wire)):
         with context.case(body.name, answer(context, body)) as scenario:
             expect_meaning(scenario, body, scenario.read())
 
@@ -314,7 +315,7 @@ def _try_changed_text(
     """Expect the text of an event that was given another one."""
     wire = context.target.wire
     if wire is not None:
-        chunks = bodies_or_skip(lambda: [wire.spell(TextDelta(text))])[0].chunks
+        chunks = bodies_or_skip(lambda: [wire.encode(TextDelta(text))])[0].chunks
     else:
         chunks = (_with_text(context, text), context.event(1))
     with context.case(name, Plain(context, ()).response(events(chunks), content_type)) as scenario:

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
+from modeltest import corpus
 from modeltest.assertions import (
     answer,
     bodies_or_none,
@@ -168,7 +169,7 @@ def model_is_usable_after_failure(context: CheckContext) -> None:
 def _failures(context: CheckContext) -> dict[str, Response]:
     """Return the ways in which a turn can fail, beside those of one request after the other."""
     wire = context.target.wire
-    errors = () if wire is None else bodies_or_none(wire.error_bodies)[:1]
+    errors = () if wire is None else bodies_or_none(lambda: corpus.error_bodies(wire))[:1]
     return {
         "HTTP 500": server_error(),
         "no answer": Response(before=(Close(),)),
@@ -306,7 +307,7 @@ def _bodies_with_a_call(context: CheckContext, wire: WireFormat) -> tuple[Body, 
     done = Finish(FinishReason.TOOL_USE)
     bodies = bodies_or_none(
         lambda: [
-            wire.spell(*wire.tool_call(0, "get_weather", {"city": city}), done, name=city)
+            wire.encode(*wire.tool_call(0, "get_weather", {"city": city}), done, name=city)
             for city in _PLACES
         ]
     )
@@ -345,8 +346,8 @@ def _try_usage_after_usage(context: CheckContext, wire: WireFormat) -> None:
     stop = FinishReason.STOP
     bodies = bodies_or_none(
         lambda: [
-            wire.spell(TextDelta("a"), Finish(stop, usage=wire.sample_usage)),
-            wire.spell(TextDelta("b"), Finish(stop)),
+            wire.encode(TextDelta("a"), Finish(stop, usage=wire.sample_usage)),
+            wire.encode(TextDelta("b"), Finish(stop)),
         ]
     )
     if not bodies or not wire.usage_placements:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 
+from modeltest import corpus
 from modeltest.assertions import (
     answer,
     bodies_or_none,
@@ -204,7 +205,7 @@ def finished_turn_releases(context: CheckContext) -> None:
     Whoever stops at the end marker leaves the end of the body unread: the connection is neither
     free nor closed, and a pool of one makes the second turn wait for ever.
     """
-    text = context.target.wire.bodies()[0]
+    text = corpus.whole_bodies(context.target.wire)[0]
     turns = [answer(context, text)] * 3
     with context.case("turn after turn", *turns) as scenario:
         for _ in turns:
@@ -236,7 +237,10 @@ def failed_turn_releases(context: CheckContext) -> None:
     }
     wire = context.target.wire
     if wire is not None:
-        spoiled = (*bodies_or_none(wire.error_bodies)[-1:], *bodies_or_none(wire.malformed_bodies))
+        spoiled = (
+            *bodies_or_none(lambda: corpus.error_bodies(wire))[-1:],
+            *bodies_or_none(lambda: corpus.malformed_bodies(wire)),
+        )
         cases |= {body.name: answer(context, body, Stall()) for body in spoiled}
     for name, response in cases.items():
         with context.case(name, response) as scenario:
@@ -264,7 +268,7 @@ def abandoned_streams_leave_nothing(context: CheckContext) -> None:
         "HTTP 500": server_error(),
     }
     if context.target.wire is not None:
-        rounds["whole turns"] = answer(context, context.target.wire.bodies()[0])
+        rounds["whole turns"] = answer(context, corpus.whole_bodies(context.target.wire)[0])
     for name, response in rounds.items():
         with context.case(name, response) as scenario:
             _expect_no_growth(scenario, _read_turns)

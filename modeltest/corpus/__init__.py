@@ -1,33 +1,48 @@
 """The bodies that checks ask of a wire format."""
 
 from modeltest.corpus.answers import error_answer, html_page, json_answer
-from modeltest.corpus.bodies import (
+from modeltest.corpus.calls import (
     LARGE,
-    absent_reason_bodies,
-    after_finish_bodies,
     cut_argument_bodies,
-    duplicate_bodies,
     empty_argument_bodies,
-    error_bodies,
-    finish_beside_content_bodies,
-    good_endings,
     identity_bodies,
-    incomplete_endings,
     index_bodies,
     invalid_argument_bodies,
     large_call_bodies,
-    malformed_bodies,
+    large_call_body,
     parallel_call_bodies,
-    reason_bodies,
-    short_bodies,
     tool_reason_bodies,
-    unknown_bodies,
+)
+from modeltest.corpus.faults import error_bodies, malformed_bodies
+from modeltest.corpus.finish import (
+    absent_reason_bodies,
+    after_finish_bodies,
+    duplicate_bodies,
+    finish_beside_content_bodies,
+    good_endings,
+    incomplete_endings,
+    reason_bodies,
     unknown_reason_bodies,
     usage_bodies,
-    whole_bodies,
 )
-from modeltest.corpus.fuzz import retyped_bodies, try_bodies
-from modeltest.corpus.reencode import Respelling, respellings
+from modeltest.corpus.fuzz import (
+    INSERTED,
+    any_bodies,
+    arbitrary_bytes,
+    chunkings,
+    event_sequences,
+    mutated_bodies,
+    retyped_bodies,
+    seeded_bodies,
+    try_bodies,
+)
+from modeltest.corpus.reencode import (
+    ReEncoding,
+    Respelling,
+    re_encoded_bodies,
+    re_encodings,
+    respellings,
+)
 from modeltest.corpus.tool_cases import (
     MADE_UP,
     WEATHER,
@@ -41,21 +56,28 @@ from modeltest.corpus.tool_cases import (
     rule_of,
     shown_name,
 )
+from modeltest.corpus.turns import short_bodies, unknown_bodies, whole_bodies
 
 __all__ = [
+    "INSERTED",
     "LARGE",
     "MADE_UP",
     "WEATHER",
+    "ReEncoding",
     "Respelling",
     "absent_reason_bodies",
     "after_finish_bodies",
+    "any_bodies",
+    "arbitrary_bytes",
     "bad_choices",
     "bad_names",
+    "chunkings",
     "cut_argument_bodies",
     "duplicate_bodies",
     "empty_argument_bodies",
     "error_answer",
     "error_bodies",
+    "event_sequences",
     "finish_beside_content_bodies",
     "good_choices",
     "good_endings",
@@ -68,14 +90,19 @@ __all__ = [
     "invalid_argument_bodies",
     "json_answer",
     "large_call_bodies",
+    "large_call_body",
     "malformed_bodies",
+    "mutated_bodies",
     "named",
     "parallel_call_bodies",
+    "re_encoded_bodies",
+    "re_encodings",
     "reason_bodies",
     "request_for",
     "respellings",
     "retyped_bodies",
     "rule_of",
+    "seeded_bodies",
     "short_bodies",
     "shown_name",
     "tool_reason_bodies",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
-from modeltest.wire import ErrorResponse, Unsupported, WireFormat
+from modeltest.encoding import ErrorResponse, Unsupported, WireFormat
 
 _PAGE = (
     "<!doctype html>\n<html><head><title>{title}</title></head>\n"

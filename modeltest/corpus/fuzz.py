@@ -16,9 +16,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from modeltest.corpus.reencode import respellings
-from modeltest.wire import Body
-
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
@@ -78,23 +75,6 @@ def event_sequences(events: Sequence[bytes], max_size: int = 12) -> SearchStrate
 
     given = _some(events, "event")
     return st.lists(st.sampled_from(given), max_size=max_size).map(b"".join)
-
-
-def respelled_bodies(bodies: Sequence[Body]) -> SearchStrategy[bytes]:
-    """Return a strategy for other spellings of these bodies, which mean the same.
-
-    Line ends, comments, a byte order mark, the order of fields: what the framing leaves free. A
-    body whose framing leaves nothing free is given as it is.
-
-    Raises:
-        ValueError: there is no body.
-    """
-    from hypothesis import strategies as st
-
-    def spellings(body: Body) -> list[bytes]:
-        return [other.body(body).data for other in respellings(body.framing)] or [body.data]
-
-    return st.sampled_from([data for body in _some(bodies, "body") for data in spellings(body)])
 
 
 def chunkings(body: bytes, max_cuts: int = 20) -> SearchStrategy[tuple[bytes, ...]]:

@@ -1,4 +1,4 @@
-"""Other spellings of the same events: what a reader must not notice.
+"""Other encodings of the same events: what a reader must not notice.
 
 The rules are those of server-sent events (the WHATWG specification); lines of JSON and a JSON array
 leave fewer freedoms, and a binary event stream leaves none.
@@ -10,8 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from typing import TYPE_CHECKING
 
-from modeltest.wire import Body, Framing, WirePart
+from modeltest.encoding import Body, Framing, WirePart
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 _EOL = re.compile(rb"\r\n|\r|\n")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[,:{\[]', re.DOTALL)
@@ -22,8 +26,8 @@ def _same(event: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Respelling:
-    """One other spelling.
+class ReEncoding:
+    """One other encoding.
 
     Attributes:
         check: the framing/* check that it belongs to, such as "line-ends".
@@ -38,12 +42,12 @@ class Respelling:
     prefix: bytes = b""
 
     def chunks(self, events: Iterable[bytes]) -> tuple[bytes, ...]:
-        """Return the events of a body, one a chunk, in this spelling."""
+        """Return the events of a body, one a chunk, in this encoding."""
         changed = [self.change(event) for event in events]
         return (self.prefix + changed[0], *changed[1:]) if changed else (self.prefix,)
 
     def body(self, body: Body) -> Body:
-        """Return `body` in this spelling; its parts and what it means stay.
+        """Return `body` in this encoding; its parts and what it means stay.
 
         Its parts keep their roles, so it can be cut between events as before.
         """
@@ -52,9 +56,28 @@ class Respelling:
         return body.renewed(f"{body.name}, {self.name}", parts)
 
 
-def respellings(framing: Framing, check: str = "") -> tuple[Respelling, ...]:
-    """Return the other spellings that `framing` allows, those of one check if it is named."""
+def re_encodings(framing: Framing, check: str = "") -> tuple[ReEncoding, ...]:
+    """Return the other encodings that `framing` allows, those of one check if it is named."""
     return tuple(found for found in _ALL[framing] if check in ("", found.check))
+
+
+def re_encoded_bodies(bodies: Sequence[Body]) -> SearchStrategy[bytes]:
+    """Return a strategy for other encodings of these bodies, which mean the same.
+
+    Line ends, comments, a byte order mark, the order of fields: what the framing leaves free. A
+    body whose framing leaves nothing free is given as it is.
+
+    Raises:
+        ValueError: there is no body.
+    """
+    from hypothesis import strategies as st
+
+    def encodings(body: Body) -> list[bytes]:
+        return [other.body(body).data for other in re_encodings(body.framing)] or [body.data]
+
+    if not bodies:
+        raise ValueError("expected at least one body to make others of, got none")
+    return st.sampled_from([data for body in bodies for data in encodings(body)])
 
 
 def _lines(event: bytes) -> list[bytes]:
@@ -130,30 +153,34 @@ def _blank_lines_after(event: bytes) -> bytes:
     return event + b"\n\n"
 
 
-_ALL: dict[Framing, tuple[Respelling, ...]] = {
+_ALL: dict[Framing, tuple[ReEncoding, ...]] = {
     Framing.SSE: (
-        Respelling("line-ends", "LF", _end_with(b"\n")),
-        Respelling("line-ends", "CRLF", _end_with(b"\r\n")),
-        Respelling("line-ends", "CR", _end_with(b"\r")),
-        Respelling("line-ends", "mixed line ends", _end_with(b"\r", b"\n", b"\r\n")),
-        Respelling("comments", "comments inside events", _each_line(_with_comments)),
-        Respelling("comments", "comments between events", _comment_after),
-        Respelling("comments", "many comments first", prefix=b": ping\n\n" * 300),
-        Respelling("space", "no space after the colon", _each_line(_without_space)),
-        Respelling("space", "two spaces after the colon", _each_line(_two_spaces)),
-        Respelling("fields", "fields of no meaning", _with_fields),
-        Respelling("blank-lines", "more blank lines", _blank_lines_after, prefix=b"\n\n"),
-        Respelling("split-data", "data over two lines", _each_line(_split_data)),
-        Respelling("bom", "a byte order mark", prefix=b"\xef\xbb\xbf"),
+        ReEncoding("line-ends", "LF", _end_with(b"\n")),
+        ReEncoding("line-ends", "CRLF", _end_with(b"\r\n")),
+        ReEncoding("line-ends", "CR", _end_with(b"\r")),
+        ReEncoding("line-ends", "mixed line ends", _end_with(b"\r", b"\n", b"\r\n")),
+        ReEncoding("comments", "comments inside events", _each_line(_with_comments)),
+        ReEncoding("comments", "comments between events", _comment_after),
+        ReEncoding("comments", "many comments first", prefix=b": ping\n\n" * 300),
+        ReEncoding("space", "no space after the colon", _each_line(_without_space)),
+        ReEncoding("space", "two spaces after the colon", _each_line(_two_spaces)),
+        ReEncoding("fields", "fields of no meaning", _with_fields),
+        ReEncoding("blank-lines", "more blank lines", _blank_lines_after, prefix=b"\n\n"),
+        ReEncoding("split-data", "data over two lines", _each_line(_split_data)),
+        ReEncoding("bom", "a byte order mark", prefix=b"\xef\xbb\xbf"),
     ),
     Framing.NDJSON: (
-        Respelling("line-ends", "CRLF", _end_with(b"\r\n")),
-        Respelling("blank-lines", "empty lines", _blank_lines_after),
+        ReEncoding("line-ends", "CRLF", _end_with(b"\r\n")),
+        ReEncoding("blank-lines", "empty lines", _blank_lines_after),
     ),
     Framing.JSON_ARRAY: (
-        Respelling("line-ends", "CRLF", _end_with(b"\r\n")),
-        Respelling("line-ends", "LF", _end_with(b"\n")),
-        Respelling("blank-lines", "white space between elements", _blank_lines_after),
+        ReEncoding("line-ends", "CRLF", _end_with(b"\r\n")),
+        ReEncoding("line-ends", "LF", _end_with(b"\n")),
+        ReEncoding("blank-lines", "white space between elements", _blank_lines_after),
     ),
     Framing.EVENT_STREAM: (),
 }
+
+Respelling = ReEncoding
+respellings = re_encodings
+"""Their names in earlier versions."""

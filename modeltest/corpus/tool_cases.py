@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from modeltest.encoding import COMMON_TOOL_NAMES, ToolNameRule, WireFormat
 from modeltest.interface import Message, Request, Tool, ToolChoice, ToolResult, ToolUse, user
-from modeltest.wire import COMMON_TOOL_NAMES, ToolNameRule, WireFormat
 
 
 class ToolRules(Protocol):

@@ -178,7 +178,7 @@ def _try_text(trial: ReaderTrial, name: str, text: str) -> None:
     """Expect a body's text that was given in place of another one."""
     stop = Finish(FinishReason.STOP)
     if trial.wire is not None:
-        for body in trial.asked(lambda wire: [wire.spell(TextDelta(text), stop)]):
+        for body in trial.asked(lambda wire: [wire.encode(TextDelta(text), stop)]):
             with trial.case(name):
                 expect_turn(body, trial.read(body))
     for body in trial.recorded:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
+from modeltest import corpus
 from modeltest.assertions import bodies_or_skip
 from modeltest.harness import Failure, Skip, report
 from modeltest.reader.prefix import answer
@@ -49,28 +49,23 @@ class ReaderTrial:
     @property
     def answers(self) -> tuple[Body, ...]:
         """Whole answers: the author's bodies, and the wire's."""
-        return (*self.recorded, *self._if_wire("bodies"))
+        return (*self.recorded, *self._if_wire("whole_bodies"))
 
     @property
     def short_answers(self) -> tuple[Body, ...]:
         """Whole answers to be cut at every byte."""
-        return (*self.recorded, *self._if_wire("prefix_bodies"))
+        return (*self.recorded, *self._if_wire("short_bodies"))
 
     def _if_wire(self, method: str) -> tuple[Body, ...]:
         return () if self.wire is None else self.spelled(method)
 
-    def spelled(self, method: str) -> tuple[Body, ...]:
-        """Return the bodies, or the one body, that a method of the wire gives.
+    def spelled(self, bodies: str) -> tuple[Body, ...]:
+        """Return the bodies that a function of the corpus gives for the wire.
 
         Raises:
             Skip: there is no wire, or it cannot spell them.
         """
-
-        def bodies(wire: WireFormat) -> Iterable[Body]:
-            found: Any = getattr(wire, method)()
-            return (found,) if isinstance(found, Body) else found
-
-        return self.asked(bodies)
+        return self.asked(getattr(corpus, bodies))
 
     def asked(self, bodies: Callable[[WireFormat], Iterable[Body]]) -> tuple[Body, ...]:
         """Return the bodies that `bodies` asks the wire for.

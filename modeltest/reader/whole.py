@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from modeltest import corpus
 from modeltest.assertions import wire_shown
 from modeltest.checks import calls, cuts, faults, finish, framing
 from modeltest.harness import Check, Failure, shown
@@ -60,7 +61,7 @@ def whole_body_is_its_turn(trial: ReaderTrial) -> None:
 @same_as(cuts.every_event_boundary_is_an_error)
 def every_event_boundary_is_an_error(trial: ReaderTrial) -> None:
     """Judge the cuts between events, and endings that only look like one."""
-    for body in trial.spelled("bodies"):
+    for body in trial.spelled("whole_bodies"):
         for number, prefix in enumerate(body.incomplete_prefixes()):
             with trial.case(f"{body.name}, after {number} events"):
                 expect_failure(body, trial.reader.read(body.data, cut=len(prefix)))
@@ -81,7 +82,7 @@ def every_prefix_is_an_error_or_the_same_turn(trial: ReaderTrial) -> None:
 @same_as(calls.large_arguments_arrive_whole)
 def large_arguments_arrive_whole(trial: ReaderTrial) -> None:
     """Judge one large call."""
-    for body in trial.asked(lambda wire: [wire.large_call_body(calls.LARGE)]):
+    for body in trial.asked(corpus.large_call_bodies):
         with trial.case(body.name):
             expect_turn(body, trial.read(body))
 
@@ -104,7 +105,7 @@ WHOLE: tuple[Clause, ...] = (
     spelled(cuts.complete_endings_are_accepted, "good_endings"),
     spelled(finish.finish_reasons_are_mapped, "reason_bodies", expect=expect_raw),
     spelled(
-        finish.unknown_finish_reason_is_passed_through, "unknown_reason_body", expect=expect_raw
+        finish.unknown_finish_reason_is_passed_through, "unknown_reason_bodies", expect=expect_raw
     ),
     spelled(finish.absent_finish_reason_is_stop, "absent_reason_bodies"),
     spelled(finish.usage_is_reported_once, "usage_bodies", expect=expect_usage),

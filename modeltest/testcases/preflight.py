@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
+from modeltest import corpus
 from modeltest.assertions import answer, wire_shown
 from modeltest.backend import End, Response, events, flowing
 from modeltest.consumer import AsyncConsumer, Hang, Log, SyncConsumer
@@ -107,8 +108,8 @@ def _expect_fitting_wire(context: CheckContext) -> None:
     """Expect that the wire can spell a turn, and that the adapter makes something of it."""
     wire = context.target.wire
     try:
-        body = next(iter(wire.bodies()))
-        wire.prefix_bodies()
+        body = next(iter(corpus.whole_bodies(wire)))
+        corpus.short_bodies(wire)
     except Exception as error:
         raise SetUpError(f"{type(wire).__name__} cannot spell a turn: {error}") from error
     with context.case("", answer(context, body)) as scenario:

@@ -5,6 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from modeltest.encoding import (
+    TEXT,
+    Body,
+    ErrorResponse,
+    Framing,
+    Item,
+    Payload,
+    Role,
+    RolePayload,
+    ToolNameRule,
+    UsagePlacement,
+    WireError,
+    change_payloads,
+    events_of,
+    sse_event,
+    to_json,
+)
 from modeltest.interface import (
     Finish,
     FinishReason,
@@ -14,12 +31,6 @@ from modeltest.interface import (
     Usage,
 )
 from modeltest.wire.blocks import Block, BlockFormat, Delta, only_begins
-from modeltest.wire.body import Body
-from modeltest.wire.framing import Framing, sse_event, to_json
-from modeltest.wire.pieces import ErrorResponse, Payload, Piece, Role, WireError, change
-from modeltest.wire.samples import TEXT
-from modeltest.wire.script import Item, UsagePlacement, events_of
-from modeltest.wire.tools import ToolNameRule
 
 _STATUS = {
     401: "authentication_error",
@@ -110,21 +121,21 @@ class AnthropicMessages(BlockFormat):
         del finish
         return ({"type": "content_block_stop", "index": block.index},)
 
-    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[Piece]:
+    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[RolePayload]:
         """Return `message_delta`: the reason, and counts that replace those of the start."""
         del blocks
         sequence = "END" if finish.raw == "stop_sequence" else None
         counts = {**_input_counts(finish.usage), "output_tokens": finish.usage.output_tokens}
         delta = {"stop_reason": finish.raw, "stop_sequence": sequence}
-        yield Piece(Role.FINISH, {"type": "message_delta", "delta": delta, "usage": counts})
+        yield RolePayload(Role.FINISH, {"type": "message_delta", "delta": delta, "usage": counts})
 
     def end_events(self) -> Iterable[Payload]:
         """Return `message_stop`."""
         return ({"type": "message_stop"},)
 
-    def encode(self, payload: Payload) -> str:
+    def serialize(self, payload: Payload) -> str:
         """Return the text of a payload, padded before its last brace as the provider does."""
-        text = super().encode(payload)
+        text = super().serialize(payload)
         return f"{text[:-1]}{' ' * (len(text) % 16)}}}" if isinstance(payload, Mapping) else text
 
     def reasoning_proof(self) -> tuple[ReasoningDelta, ...]:
@@ -135,28 +146,24 @@ class AnthropicMessages(BlockFormat):
         """Return an id in Anthropic's style."""
         return f"toolu_01T1x1fJ34qAmk2tNTrN7Up{index}"
 
-    def bodies(self) -> tuple[Body, ...]:
-        """Return besides reasoning that the provider encrypted."""
+    def special_turns(self) -> tuple[Body, ...]:
+        """Return reasoning that the provider encrypted."""
         redacted = ReasoningDelta(redacted="EmwKAhgBEgy3va3pzix5LafPsn4aDFIT2Xlxh0L5L8rLVyI")
-        return (
-            *super().bodies(),
-            self.spell(redacted, *TEXT, Finish(FinishReason.STOP), name="redacted reasoning, text"),
-        )
+        stop = Finish(FinishReason.STOP)
+        return (self.encode(redacted, *TEXT, stop, name="redacted reasoning, text"),)
 
-    def usage_bodies(self) -> tuple[Body, ...]:
-        """Return besides a `message_delta` that counts the output only, as it used to."""
-        pieces, events = self.pieces_of(*TEXT, Finish(FinishReason.STOP, usage=self.sample_usage))
-        older = change(pieces, Role.FINISH, _output_only)
-        return (
-            *super().usage_bodies(),
-            self.render("usage, output only at the end", older, events),
-        )
+    def usage_variants(self) -> tuple[Body, ...]:
+        """Return a `message_delta` that counts the output only, as it used to."""
+        finish = Finish(FinishReason.STOP, usage=self.sample_usage)
+        payloads, events = self.payloads_of(*TEXT, finish)
+        older = change_payloads(payloads, Role.FINISH, _output_only)
+        return (self.render("usage, output only at the end", older, events),)
 
     def incomplete_endings(self) -> tuple[Body, ...]:
         """Return an answer with its reason but no `message_stop`, and one without the reason."""
-        pieces, _ = self.pieces_of(*TEXT, Finish(FinishReason.STOP))
+        payloads, _ = self.payloads_of(*TEXT, Finish(FinishReason.STOP))
         return tuple(
-            self.render(name, [piece for piece in pieces if piece.role is not role], TEXT)
+            self.render(name, [one for one in payloads if one.role is not role], TEXT)
             for name, role in (("no message_stop", Role.END), ("no message_delta", Role.FINISH))
         )
 

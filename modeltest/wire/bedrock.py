@@ -5,6 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from modeltest.encoding import (
+    TEXT,
+    Body,
+    ErrorResponse,
+    Framing,
+    Item,
+    Malformed,
+    Payload,
+    Role,
+    RolePayload,
+    ToolNameRule,
+    UsagePlacement,
+    WireError,
+    event_stream_frame,
+    to_json,
+)
 from modeltest.interface import (
     Finish,
     FinishReason,
@@ -14,12 +30,6 @@ from modeltest.interface import (
     Usage,
 )
 from modeltest.wire.blocks import Block, BlockFormat, Delta, only_begins
-from modeltest.wire.body import Body
-from modeltest.wire.framing import Framing, event_stream_frame, to_json
-from modeltest.wire.pieces import Broken, ErrorResponse, Payload, Piece, Role, WireError
-from modeltest.wire.samples import TEXT
-from modeltest.wire.script import Item, UsagePlacement
-from modeltest.wire.tools import ToolNameRule
 
 _EXCEPTIONS = {
     "internalServerException": "The system encountered an unexpected error.",
@@ -71,11 +81,11 @@ class BedrockConverse(BlockFormat):
         """Return the frame of an event, its payload padded as the provider does."""
         if isinstance(payload, bytes):
             return payload
-        inner = payload.payload if isinstance(payload, Broken) else payload
+        inner = payload.payload if isinstance(payload, Malformed) else payload
         assert isinstance(inner, Mapping)
         ((kind, content),) = inner.items()
         text = to_json({**content, "p": "abcdefghijklmnopqrstuvwxyz"[: n % 26 + 1]})
-        text = text[:-1] if isinstance(payload, Broken) else text
+        text = text[:-1] if isinstance(payload, Malformed) else text
         return _frame("event", {":event-type": kind}, text)
 
     def start_events(self, script: Sequence[Item]) -> Iterable[Payload]:
@@ -102,14 +112,14 @@ class BedrockConverse(BlockFormat):
     def _event(self, kind: str, index: int, **content: Any) -> dict[str, Any]:
         return {kind: {"contentBlockIndex": index, **content}}
 
-    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[Piece]:
+    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[RolePayload]:
         """Return `messageStop`, then `metadata` with the counts."""
         del blocks
-        yield Piece(Role.FINISH, {"messageStop": {"stopReason": finish.raw}})
+        yield RolePayload(Role.FINISH, {"messageStop": {"stopReason": finish.raw}})
         if finish.usage != Usage():
             metrics = {"latencyMs": 551}
             metadata = {"metrics": metrics, "usage": _usage(finish.usage)}
-            yield Piece(Role.USAGE, {"metadata": metadata})
+            yield RolePayload(Role.USAGE, {"metadata": metadata})
 
     def add_field(self, payload: Payload) -> Payload:
         """Return `payload` with an unknown field in its content."""
@@ -130,18 +140,16 @@ class BedrockConverse(BlockFormat):
         """Return an id in Bedrock's style."""
         return f"tooluse_kZJMlvQmRJ6eAyJE5GI{index}"
 
-    def bodies(self) -> tuple[Body, ...]:
-        """Return besides reasoning that the provider encrypted."""
+    def special_turns(self) -> tuple[Body, ...]:
+        """Return reasoning that the provider encrypted."""
         redacted = ReasoningDelta(redacted="EmwKAhgBEgy3va3pzix5LafPsn4aDFIT2Xlxh0L5L8rLVyI=")
-        return (
-            *super().bodies(),
-            self.spell(redacted, *TEXT, Finish(FinishReason.STOP), name="redacted reasoning, text"),
-        )
+        stop = Finish(FinishReason.STOP)
+        return (self.encode(redacted, *TEXT, stop, name="redacted reasoning, text"),)
 
-    def good_endings(self) -> tuple[Body, ...]:
-        """Return besides a turn without its counts."""
-        (body,) = super().good_endings()
-        return (body, body.until(len(body.parts) - 1, "messageStop, no metadata"))
+    def other_endings(self) -> tuple[Body, ...]:
+        """Return a turn without its counts."""
+        body = self.encode(*TEXT, Finish(FinishReason.STOP, usage=self.sample_usage))
+        return (body.until(len(body.parts) - 1, "messageStop, no metadata"),)
 
     def unknown_events(self) -> Mapping[str, Sequence[Payload]]:
         """Return an event and a delta of unknown type, and a citation."""

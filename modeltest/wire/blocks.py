@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from modeltest.encoding import (
+    DELTA_ROLES,
+    Item,
+    Payload,
+    Role,
+    RolePayload,
+    SameEvent,
+    Unsupported,
+    UsagePlacement,
+    WireError,
+    WireFormat,
+)
 from modeltest.interface import Finish, ReasoningDelta, TextDelta, ToolCallDelta
-from modeltest.wire.base import WireFormat
-from modeltest.wire.facts import Facts
-from modeltest.wire.pieces import Payload, Piece, Role, WireError
-from modeltest.wire.script import Item, Together, Unsupported, UsagePlacement
-from modeltest.wire.spelling import DELTA_ROLES
 
 Delta = TextDelta | ReasoningDelta | ToolCallDelta
 """What a block is filled with."""
@@ -25,19 +32,19 @@ class Block:
     Attributes:
         index: its place among the blocks, from 0.
         opening: the delta it was opened for: says what it holds, and a call's id and name.
-        pieces: its text, reasoning or arguments so far.
+        fragments: its text, reasoning or arguments so far.
         is_open: whether more may come.
     """
 
     index: int
     opening: Delta
-    pieces: list[str] = field(default_factory=list)
+    fragments: list[str] = field(default_factory=list)
     is_open: bool = True
 
     @property
     def text(self) -> str:
         """The block's text, reasoning or arguments so far, joined."""
-        return "".join(self.pieces)
+        return "".join(self.fragments)
 
     @property
     def role(self) -> Role:
@@ -55,7 +62,7 @@ class Block:
     def add(self, delta: Delta) -> None:
         """Add to the block's text."""
         more = delta.arguments if isinstance(delta, ToolCallDelta) else delta.text
-        self.pieces.append(more)
+        self.fragments.append(more)
 
 
 def only_begins(delta: Delta) -> bool:
@@ -63,15 +70,19 @@ def only_begins(delta: Delta) -> bool:
     return isinstance(delta, ToolCallDelta) and bool(delta.name) and not delta.arguments
 
 
+_ELSEWHERE = ("text_event", "finish_event")
+"""What a format of blocks need not define: nothing stands outside of a block."""
+
+
 class BlockFormat(WireFormat):
     """A wire format whose events open, fill and close blocks."""
 
-    required: ClassVar = {
-        **Facts.required,
+    required: ClassVar[Mapping[str, str]] = {
+        **{name: what for name, what in WireFormat.required.items() if name not in _ELSEWHERE},
         "open_block": "open_block(block) -> payloads: the start of a block",
         "fill_block": "fill_block(block, delta) -> payloads: a piece of its content",
         "close_block": "close_block(block, finish) -> payloads: its end",
-        "closing_events": "closing_events(finish, blocks) -> pieces: the finish, and its usage",
+        "closing_events": "closing_events(finish, blocks) -> the finish and its usage",
     }
 
     interleaves_calls: bool = False
@@ -93,7 +104,7 @@ class BlockFormat(WireFormat):
         ...
 
     @abstractmethod
-    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[Piece]:
+    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[RolePayload]:
         """Return the events that give the finish reason and the token counts."""
         ...
 
@@ -105,17 +116,17 @@ class BlockFormat(WireFormat):
         """Raise Unsupported: the finish shares no event."""
         raise Unsupported(f"{self.name}: the finish {word!r} cannot share an event")
 
-    def content(self, script: Sequence[Item], placement: UsagePlacement) -> Iterator[Piece]:
+    def content(self, script: Sequence[Item], placement: UsagePlacement) -> Iterator[RolePayload]:
         """Yield the events between the start and the end marker, blocks closed by the finish."""
         del placement  # the events that close the answer have their usage where they have it
         blocks: list[Block] = []
         for item in script:
             match item:
-                case Piece():
+                case RolePayload():
                     yield item
                 case WireError():
-                    yield from item.pieces()
-                case Together():
+                    yield from item.in_roles()
+                case SameEvent():
                     raise Unsupported(f"{self.name}: one event holds one thing")
                 case Finish():
                     yield from self._close_blocks(blocks, item)
@@ -123,7 +134,7 @@ class BlockFormat(WireFormat):
                 case _:
                     yield from self._add(blocks, item)
 
-    def _add(self, blocks: list[Block], delta: Delta) -> Iterator[Piece]:
+    def _add(self, blocks: list[Block], delta: Delta) -> Iterator[RolePayload]:
         block = next((block for block in blocks if block.is_open and block.takes(delta)), None)
         if block is None:
             yield from self._close_for(blocks, delta)
@@ -131,14 +142,14 @@ class BlockFormat(WireFormat):
             blocks.append(block)
             # What opens a call is part of it; what opens a text holds none of it.
             role = Role.CALL if block.role is Role.CALL else Role.OTHER
-            yield from _pieces(role, self.open_block(block))
+            yield from _in_role(role, self.open_block(block))
         block.add(delta)
-        yield from _pieces(block.role, self.fill_block(block, delta))
+        yield from _in_role(block.role, self.fill_block(block, delta))
         if isinstance(delta, ReasoningDelta) and (delta.signature or delta.redacted):
             # A signature proves the block that it ends.
             yield from self._close_blocks([block])
 
-    def _close_for(self, blocks: Sequence[Block], delta: Delta) -> Iterator[Piece]:
+    def _close_for(self, blocks: Sequence[Block], delta: Delta) -> Iterator[RolePayload]:
         """Yield the ends of the blocks that a new one for `delta` does not leave open."""
         is_call = isinstance(delta, ToolCallDelta)
         if is_call and any(block.takes(delta) for block in blocks):
@@ -150,12 +161,12 @@ class BlockFormat(WireFormat):
 
     def _close_blocks(
         self, blocks: Sequence[Block], finish: Finish | None = None
-    ) -> Iterator[Piece]:
+    ) -> Iterator[RolePayload]:
         for block in blocks:
             if block.is_open:
                 block.is_open = False
-                yield from _pieces(Role.OTHER, self.close_block(block, finish))
+                yield from _in_role(Role.OTHER, self.close_block(block, finish))
 
 
-def _pieces(role: Role, payloads: Iterable[Payload]) -> Iterator[Piece]:
-    return (Piece(role, payload) for payload in payloads)
+def _in_role(role: Role, payloads: Iterable[Payload]) -> Iterator[RolePayload]:
+    return (RolePayload(role, payload) for payload in payloads)

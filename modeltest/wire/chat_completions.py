@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from modeltest.encoding import (
+    ARGUMENTS,
+    TEXT,
+    Body,
+    Framing,
+    Payload,
+    Role,
+    RolePayload,
+    WireFormat,
+    change_payloads,
+    to_json,
+)
 from modeltest.interface import Finish, FinishReason, ToolCallDelta, Usage
-from modeltest.wire.base import WireFormat
-from modeltest.wire.body import Body
-from modeltest.wire.framing import Framing, to_json
-from modeltest.wire.pieces import Payload, Piece, Role, change
-from modeltest.wire.samples import ARGUMENTS, TEXT
 
 CREATED = 1_761_234_567  # seconds since 1970; every chunk of a turn has the same
 
@@ -84,13 +91,13 @@ class ChatCompletions(WireFormat):
         function = {"name": delta.name, **function}
         return {"index": delta.index, "id": delta.id, "type": "function", "function": function}
 
-    def absent_reason_bodies(self) -> tuple[Body, ...]:
+    def turns_without_reason(self) -> tuple[Body, ...]:
         """Return a turn whose chunks before the finish have an empty reason, not a null one."""
-        pieces, events = self.pieces_of(*TEXT, Finish(FinishReason.STOP))
-        pieces = change(pieces, Role.TEXT, _empty_reason)
-        return (self.render("an empty reason before the finish", pieces, events),)
+        payloads, events = self.payloads_of(*TEXT, Finish(FinishReason.STOP))
+        payloads = change_payloads(payloads, Role.TEXT, _empty_reason)
+        return (self.render("an empty reason before the finish", payloads, events),)
 
-    def index_bodies(self) -> tuple[Body, ...]:
+    def misleading_indexes(self) -> tuple[Body, ...]:
         """Return two calls, each whole, whose index is the same, null or missing."""
         one = self.tool_call_entry(_whole(self.call_id(0)))
         two = self.tool_call_entry(_whole(self.call_id(1)))
@@ -112,10 +119,10 @@ class ChatCompletions(WireFormat):
         self, name: str, entries: Sequence[Mapping[str, Any]], calls: Sequence[ToolCallDelta]
     ) -> Body:
         """Return a turn of the given `tool_calls` entries, one a chunk, which mean `calls`."""
-        chunks = [Piece(Role.CALL, self.chunk({"tool_calls": [entry]})) for entry in entries]
-        pieces, (finish,) = self.pieces_of(Finish(FinishReason.TOOL_USE))
-        at = next(n for n, piece in enumerate(pieces) if piece.role is Role.FINISH)
-        return self.render(name, [*pieces[:at], *chunks, *pieces[at:]], (*calls, finish))
+        chunks = [RolePayload(Role.CALL, self.chunk({"tool_calls": [entry]})) for entry in entries]
+        payloads, (finish,) = self.payloads_of(Finish(FinishReason.TOOL_USE))
+        at = next(n for n, one in enumerate(payloads) if one.role is Role.FINISH)
+        return self.render(name, [*payloads[:at], *chunks, *payloads[at:]], (*calls, finish))
 
 
 def _add_delta(delta: dict[str, Any], more: Mapping[str, Any]) -> None:

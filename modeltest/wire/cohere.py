@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from modeltest.encoding import (
+    TEXT,
+    Body,
+    ErrorResponse,
+    Framing,
+    Item,
+    Payload,
+    Role,
+    RolePayload,
+    ToolNameRule,
+    Unsupported,
+    UsagePlacement,
+    WireError,
+    to_json,
+)
 from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
 from modeltest.wire.blocks import Block, BlockFormat, Delta, only_begins
-from modeltest.wire.body import Body
-from modeltest.wire.framing import Framing, to_json
-from modeltest.wire.pieces import ErrorResponse, Payload, Piece, Role, WireError
-from modeltest.wire.script import Item, Unsupported, UsagePlacement
-from modeltest.wire.tools import ToolNameRule
 
 
 class CohereChat(BlockFormat):
@@ -92,10 +102,10 @@ class CohereChat(BlockFormat):
     def _event(self, block: Block, kind: str, **message: Any) -> dict[str, Any]:
         return {"type": kind, "index": _index(block), "delta": {"message": message}}
 
-    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[Piece]:
+    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[RolePayload]:
         """Return `message-end`."""
         del blocks
-        yield Piece(
+        yield RolePayload(
             Role.FINISH, self._message_end(finish_reason=finish.raw, **_usage(finish.usage))
         )
 
@@ -110,10 +120,10 @@ class CohereChat(BlockFormat):
         """Return an id in Cohere's style."""
         return f"get_weather_3v76fs3zjrg{index}"
 
-    def good_endings(self) -> tuple[Body, ...]:
-        """Return besides a turn that ends with `message-end`, no `[DONE]` after it."""
-        (body,) = super().good_endings()
-        return (body, body.until(len(body.parts) - 1, "message-end, no [DONE]"))
+    def other_endings(self) -> tuple[Body, ...]:
+        """Return a turn that ends with `message-end`, no `[DONE]` after it."""
+        body = self.encode(*TEXT, Finish(FinishReason.STOP, usage=self.sample_usage))
+        return (body.until(len(body.parts) - 1, "message-end, no [DONE]"),)
 
     def unknown_events(self) -> Mapping[str, Sequence[Payload]]:
         """Return an event of unknown type, a citation and a debug event."""

@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from modeltest.encoding import (
+    ARRAY_END,
+    TEXT,
+    Body,
+    ErrorResponse,
+    Framing,
+    Payload,
+    Role,
+    RolePayload,
+    ToolNameRule,
+    Unsupported,
+    UsagePlacement,
+    WireError,
+    WireFormat,
+    change_payloads,
+    to_json,
+    whole_arguments,
+)
 from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
-from modeltest.wire.base import WireFormat
-from modeltest.wire.body import Body
-from modeltest.wire.framing import ARRAY_END, Framing, to_json
-from modeltest.wire.pieces import ErrorResponse, Payload, Piece, Role, WireError, change
-from modeltest.wire.samples import TEXT
-from modeltest.wire.script import Unsupported, UsagePlacement, whole_arguments
-from modeltest.wire.tools import ToolNameRule
 
 _FILTERED = (
     "SAFETY",
@@ -87,6 +98,7 @@ class Gemini(WireFormat):
     unknown_reason = "MODELTEST_UNKNOWN"
     usage_placements = (UsagePlacement.EVERY, UsagePlacement.ON, UsagePlacement.AFTER)
     usage_counts = ("input_tokens", "output_tokens", "cache_read_tokens")
+    variants: ClassVar[tuple[Mapping[str, Any], ...]] = ({}, {"array": True})
     streams_arguments = False
     calls_mean_tool_use = True
     optional_call_ids = True
@@ -176,38 +188,38 @@ class Gemini(WireFormat):
         content = {**candidate["content"], "parts": parts or [{"text": ""}]}
         return {**merged, "candidates": [{**candidate, "content": content}]}
 
-    def encode(self, payload: Payload) -> str:
+    def serialize(self, payload: Payload) -> str:
         """Return the text of a payload: over several lines where it stands in an array."""
         if self.framing is Framing.JSON_ARRAY and isinstance(payload, Mapping):
             return to_json(payload, separators=self.separators, indent=2)
-        return super().encode(payload)
+        return super().serialize(payload)
 
     def call_id(self, index: int) -> str:
         """Return an id in Gemini's style."""
         return f"call_17227{index}"
 
-    def bodies(self) -> tuple[Body, ...]:
-        """Return besides a call without an id, as older models send it."""
+    def special_turns(self) -> tuple[Body, ...]:
+        """Return a call without an id, as older models send it."""
         call = ToolCallDelta(0, "", "get_weather", '{"city":"Paris"}')
         finish = Finish(FinishReason.TOOL_USE)
-        return (*super().bodies(), self.spell(call, finish, name="a tool call without an id"))
+        return (self.encode(call, finish, name="a tool call without an id"),)
 
-    def reason_bodies(self) -> tuple[Body, ...]:
-        """Return besides answers to a blocked prompt: no candidate, and the reason ends them."""
-        return (*super().reason_bodies(), *map(self._blocked, _BLOCKED))
+    def blocked_turns(self) -> tuple[Body, ...]:
+        """Return answers to a blocked prompt: no candidate, and the reason ends them."""
+        return tuple(map(self._blocked, _BLOCKED))
 
     def _blocked(self, word: str) -> Body:
         feedback = {"promptFeedback": {"blockReason": word}, **self.tail()}
         finish = Finish(FinishReason.FILTERED, word)
-        pieces = [Piece(Role.FINISH, feedback)]
-        pieces += [Piece(Role.END, payload) for payload in self.end_events()]
-        return self.render(f"blocked for {word}", pieces, (finish,))
+        payloads = [RolePayload(Role.FINISH, feedback)]
+        payloads += [RolePayload(Role.END, payload) for payload in self.end_events()]
+        return self.render(f"blocked for {word}", payloads, (finish,))
 
-    def absent_reason_bodies(self) -> tuple[Body, ...]:
+    def turns_without_reason(self) -> tuple[Body, ...]:
         """Return a turn whose responses before the last have an empty reason."""
-        pieces, events = self.pieces_of(*TEXT, Finish(FinishReason.STOP))
-        pieces = change(pieces, Role.TEXT, _empty_reason)
-        return (self.render("an empty reason before the finish", pieces, events),)
+        payloads, events = self.payloads_of(*TEXT, Finish(FinishReason.STOP))
+        payloads = change_payloads(payloads, Role.TEXT, _empty_reason)
+        return (self.render("an empty reason before the finish", payloads, events),)
 
     def unknown_events(self) -> Mapping[str, Sequence[Payload]]:
         """Return responses with parts that are no text, and one without candidates."""

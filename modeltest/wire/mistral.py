@@ -6,14 +6,23 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from modeltest.encoding import (
+    ARGUMENTS,
+    TEXT,
+    Body,
+    ErrorResponse,
+    Item,
+    Payload,
+    Role,
+    ToolNameRule,
+    Unsupported,
+    UsagePlacement,
+    WireError,
+    change_payloads,
+    to_json,
+)
 from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
-from modeltest.wire.body import Body
 from modeltest.wire.chat_completions import CREATED, ChatCompletions
-from modeltest.wire.framing import to_json
-from modeltest.wire.pieces import ErrorResponse, Payload, Role, WireError, change
-from modeltest.wire.samples import ARGUMENTS, TEXT
-from modeltest.wire.script import Item, Unsupported, UsagePlacement
-from modeltest.wire.tools import ToolNameRule
 
 
 class MistralChat(ChatCompletions):
@@ -69,15 +78,18 @@ class MistralChat(ChatCompletions):
         """Return an id in Mistral's style: nine letters and digits."""
         return f"D681PevK{index}"
 
-    def bodies(self) -> tuple[Body, ...]:
-        """Return besides text in a list of chunks, and arguments that are an object."""
-        text, said = self.pieces_of(*TEXT, Finish(FinishReason.STOP))
+    def special_turns(self) -> tuple[Body, ...]:
+        """Return text in a list of chunks, and arguments that are an object."""
+        text, said = self.payloads_of(*TEXT, Finish(FinishReason.STOP))
         call = self.tool_call(0, "get_weather", ARGUMENTS)
-        calls, called = self.pieces_of(*call, Finish(FinishReason.TOOL_USE))
+        calls, called = self.payloads_of(*call, Finish(FinishReason.TOOL_USE))
         return (
-            *super().bodies(),
-            self.render("text in lists of pieces", change(text, Role.TEXT, _in_list), said),
-            self.render("arguments as an object", change(calls, Role.CALL, _as_object), called),
+            self.render(
+                "text in lists of pieces", change_payloads(text, Role.TEXT, _in_list), said
+            ),
+            self.render(
+                "arguments as an object", change_payloads(calls, Role.CALL, _as_object), called
+            ),
         )
 
     def errors(self) -> tuple[WireError, ...]:

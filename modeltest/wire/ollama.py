@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from modeltest.encoding import (
+    TEXT,
+    ErrorResponse,
+    Framing,
+    Item,
+    Payload,
+    ToolNameRule,
+    Unsupported,
+    UsagePlacement,
+    WireError,
+    WireFormat,
+    to_json,
+    whole_arguments,
+)
 from modeltest.interface import FinishReason, ReasoningDelta, ToolCallDelta, Usage
-from modeltest.wire.base import WireFormat
-from modeltest.wire.framing import Framing, to_json
-from modeltest.wire.pieces import ErrorResponse, Payload, WireError
-from modeltest.wire.samples import TEXT
-from modeltest.wire.script import Item, Unsupported, UsagePlacement, whole_arguments
-from modeltest.wire.tools import ToolNameRule
 
 # What Go's encoder escapes although JSON does not ask for it.
 _GO_ESCAPES = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
@@ -97,9 +105,9 @@ class OllamaChat(WireFormat):
             merged = {**merged, **payload}
         return {**merged, "message": message}
 
-    def encode(self, payload: Payload) -> str:
+    def serialize(self, payload: Payload) -> str:
         """Return the text of a payload, escaped as Go's encoder does."""
-        return super().encode(payload).translate(_GO_ESCAPES)
+        return super().serialize(payload).translate(_GO_ESCAPES)
 
     def reason_script(self, word: str) -> Sequence[Item]:
         """Return a turn that ends with `word`; nothing is generated when a model is loaded."""

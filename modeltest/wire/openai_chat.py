@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from modeltest.encoding import (
+    ARGUMENTS,
+    TEXT,
+    Body,
+    ErrorResponse,
+    Item,
+    Payload,
+    Role,
+    ToolNameRule,
+    Unsupported,
+    UsagePlacement,
+    WireError,
+    events_of,
+    to_json,
+)
 from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
-from modeltest.wire.body import Body
 from modeltest.wire.chat_completions import CREATED, ChatCompletions
-from modeltest.wire.framing import to_json
 from modeltest.wire.openai_errors import openai_error_response
-from modeltest.wire.pieces import ErrorResponse, Payload, Role, WireError
-from modeltest.wire.samples import ARGUMENTS, TEXT
-from modeltest.wire.script import Item, Unsupported, UsagePlacement, events_of
-from modeltest.wire.tools import ToolNameRule
 
 _PADDING = ("service_tier", "system_fingerprint", "obfuscation", "logprobs")
 
@@ -54,6 +63,7 @@ class OpenAIChat(ChatCompletions):
         "obfuscation": "q7Xc",  # padding against the size of a chunk giving away its text
     }
     choice: ClassVar[Mapping[str, Any]] = {"logprobs": None}
+    variants: ClassVar[tuple[Mapping[str, Any], ...]] = ({}, {"reasoning": "reasoning_content"})
 
     def __init__(self, *, reasoning: str | None = None) -> None:
         self.reasoning = reasoning
@@ -98,30 +108,32 @@ class OpenAIChat(ChatCompletions):
         """Return an id in OpenAI's style."""
         return f"call_Zk3v9QpXw2LtR7sYcB5nM8d{index}"
 
-    def absent_reason_bodies(self) -> tuple[Body, ...]:
+    def turns_without_reason(self) -> tuple[Body, ...]:
         """Return besides a turn that ends with `[DONE]` alone: an ordinary stop."""
-        return (*super().absent_reason_bodies(), self._marker_alone())
+        return (*super().turns_without_reason(), self._marker_alone())
 
-    def good_endings(self) -> tuple[Body, ...]:
-        """Return turns that end with the finish, its usage and the marker, or with part of it."""
-        (body,) = super().good_endings()
+    def other_endings(self) -> tuple[Body, ...]:
+        """Return turns that end with part of the finish, its usage and the marker."""
+        body = self.encode(*TEXT, Finish(FinishReason.STOP, usage=self.sample_usage))
         return (
-            body,
             body.until(len(body.parts) - 1, "finish and usage, no [DONE]"),
             body.until(len(body.parts) - 2, "finish alone"),
             self._marker_alone(),
         )
 
     def _marker_alone(self) -> Body:
-        pieces, _ = self.pieces_of(*TEXT, Finish(FinishReason.STOP))
-        kept = [piece for piece in pieces if piece.role is not Role.FINISH]
+        payloads, _ = self.payloads_of(*TEXT, Finish(FinishReason.STOP))
+        kept = [one for one in payloads if one.role is not Role.FINISH]
         return self.render("[DONE], no finish", kept, (*TEXT, Finish(FinishReason.STOP)))
 
     def incomplete_endings(self) -> tuple[Body, ...]:
         """Return a body that ends with its usage: neither finish nor `[DONE]`."""
-        return tuple(body for body in self.usage_bodies() if body.complete is None)
+        finish = Finish(FinishReason.STOP, usage=self.sample_usage)
+        payloads, _ = self.payloads_of(*TEXT, finish)
+        kept = [one for one in payloads if one.role not in (Role.FINISH, Role.END)]
+        return (self.render("usage, but no finish", kept, TEXT),)
 
-    def identity_bodies(self) -> tuple[Body, ...]:
+    def repeated_identities(self) -> tuple[Body, ...]:
         """Return one call whose later fragments repeat its id or name, empty, null or in full."""
         start, *fragments = self.tool_call(0, "get_weather", ARGUMENTS)
         entries = [self.tool_call_entry(delta) for delta in fragments]
@@ -145,23 +157,23 @@ class OpenAIChat(ChatCompletions):
             for form, (outer, inner) in forms.items()
         )
 
-    def index_bodies(self) -> tuple[Body, ...]:
+    def misleading_indexes(self) -> tuple[Body, ...]:
         """Return besides two calls in fragments that share index 0."""
         one, two = (self.tool_call(0, "get_weather", ARGUMENTS, id=self.call_id(n)) for n in (0, 1))
         calls = [*one, *(ToolCallDelta(1, d.id, d.name, d.arguments) for d in two)]
         entries = [self.tool_call_entry(delta) for delta in (*one, *two)]
         name = "the same index for two calls in fragments"
-        return (*super().index_bodies(), self.call_body(name, entries, calls))
+        return (*super().misleading_indexes(), self.call_body(name, entries, calls))
 
-    def empty_argument_bodies(self) -> tuple[Body, ...]:
-        """Return besides calls whose arguments are null or missing."""
+    def missing_arguments(self) -> tuple[Body, ...]:
+        """Return calls whose arguments are null or missing."""
         start = ToolCallDelta(0, self.call_id(0), "get_time")
         entry = self.tool_call_entry(start)
         forms = {
             "arguments null": {"name": start.name, "arguments": None},
             "arguments missing": {"name": start.name},
         }
-        return super().empty_argument_bodies() + tuple(
+        return tuple(
             self.call_body(name, [{**entry, "function": function}], [start])
             for name, function in forms.items()
         )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from modeltest.wire.framing import to_json
-from modeltest.wire.pieces import ErrorResponse
+from modeltest.encoding import ErrorResponse, to_json
 
 _ERRORS: Mapping[int, tuple[str, str]] = {
     401: ("invalid_request_error", "invalid_api_key"),

@@ -5,6 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from modeltest.encoding import (
+    ErrorResponse,
+    Framing,
+    Item,
+    Malformed,
+    Payload,
+    Role,
+    RolePayload,
+    ToolNameRule,
+    Unsupported,
+    UsagePlacement,
+    WireError,
+    to_json,
+)
 from modeltest.interface import (
     Finish,
     FinishReason,
@@ -14,12 +28,8 @@ from modeltest.interface import (
     Usage,
 )
 from modeltest.wire.blocks import Block, BlockFormat, Delta, only_begins
-from modeltest.wire.framing import Framing, to_json
 from modeltest.wire.openai_errors import openai_error_response
-from modeltest.wire.pieces import Broken, ErrorResponse, Payload, Piece, Role, WireError
 from modeltest.wire.responses_output import item, part, place, response
-from modeltest.wire.script import Item, Unsupported, UsagePlacement
-from modeltest.wire.tools import ToolNameRule
 
 # What a block's events are called: its parts' start and end, and the pieces between them.
 _PART = {Role.TEXT: "response.content_part", Role.REASONING: "response.reasoning_summary_part"}
@@ -85,8 +95,8 @@ class OpenAIResponses(BlockFormat):
         match payload:
             case Mapping():
                 payload = _numbered(payload, n)
-            case Broken():
-                payload = Broken(_numbered(payload.payload, n))
+            case Malformed():
+                payload = Malformed(_numbered(payload.payload, n))
         return super().frame(payload, n)
 
     def lean(self, payload: Payload) -> Payload:
@@ -137,7 +147,7 @@ class OpenAIResponses(BlockFormat):
         ended = {"output_index": block.index, "item": item(block, _status(finish))}
         yield {"type": "response.output_item.done", **ended}
 
-    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[Piece]:
+    def closing_events(self, finish: Finish, blocks: Sequence[Block]) -> Iterable[RolePayload]:
         """Return `response.completed` or `response.incomplete`: the whole answer once more."""
         status = _status(finish)
         details = None if status == "completed" else {"reason": finish.raw}
@@ -148,7 +158,7 @@ class OpenAIResponses(BlockFormat):
             output=[item(b, status if b.index == last else "completed") for b in blocks],
             usage=None if finish.usage == Usage() else _usage(finish.usage),
         )
-        yield Piece(Role.FINISH, {"type": f"response.{status}", "response": whole})
+        yield RolePayload(Role.FINISH, {"type": f"response.{status}", "response": whole})
 
     def accepted_raws(self, word: str) -> frozenset[str]:
         """Return the word; for an incomplete answer, its status too."""

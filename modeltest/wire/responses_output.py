@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from modeltest.encoding import Role
 from modeltest.interface import ToolCallDelta
-from modeltest.wire.blocks import Block
-from modeltest.wire.pieces import Role
+
+if TYPE_CHECKING:
+    from modeltest.wire.blocks import Block
 
 _IDS = {Role.TEXT: "msg", Role.REASONING: "rs", Role.CALL: "fc"}
 

@@ -9,7 +9,7 @@ import unittest
 from collections.abc import Callable, Iterator
 
 import tests.adapters.test_sse_reader as example
-from modeltest import Event, Finish, TextDelta, check_sse_prefixes, read_sse
+from modeltest import Event, Finish, TextDelta, check_sse_prefixes, corpus, read_sse
 from modeltest.corpus.fuzz import try_bodies
 from modeltest.reader import StreamSSE
 from modeltest.reader.reading import Reader
@@ -40,7 +40,7 @@ def tables(*, quick: bool) -> Iterator[Table]:
 def _cuts(
     title: str, reader: StreamSSE, wire: OpenAIChat | AnthropicMessages, *, quick: bool
 ) -> Table:
-    bodies = [body.data for body in wire.prefix_bodies()][: 1 if quick else None]
+    bodies = [body.data for body in corpus.short_bodies(wire)][: 1 if quick else None]
 
     def bare() -> None:
         for body in bodies:
@@ -62,7 +62,7 @@ def _cuts(
 
 
 def _any_bytes(*, quick: bool) -> Table:
-    body = OpenAIChat().bodies()[0]
+    body = corpus.whole_bodies(OpenAIChat())[0]
     examples = 20 if quick else 1_000
     reader = Reader(example.read_chat)
     tried: list[bytes] = []
@@ -99,10 +99,10 @@ def _large(*, quick: bool) -> Table:
     scale = 100 if quick else 1
     wire = OpenAIChat()
     bodies = {
-        "10 MB in one event": wire.spell(
+        "10 MB in one event": wire.encode(
             TextDelta("x" * (10 * MEGABYTE // scale)), Finish("stop")
         ).data,
-        "100,000 events": wire.spell(
+        "100,000 events": wire.encode(
             *[TextDelta("word ")] * (100_000 // scale), Finish("stop")
         ).data,
     }
@@ -135,8 +135,8 @@ def _growth(*, quick: bool) -> Table:
     wire = OpenAIChat()
     rows = []
     for name, make in {
-        "one event": lambda n: wire.spell(TextDelta("x" * 100 * n), Finish("stop")).data,
-        "n events": lambda n: wire.spell(*[TextDelta("word ")] * n, Finish("stop")).data,
+        "one event": lambda n: wire.encode(TextDelta("x" * 100 * n), Finish("stop")).data,
+        "n events": lambda n: wire.encode(*[TextDelta("word ")] * n, Finish("stop")).data,
     }.items():
         times = []
         for n in (500, 1_000) if quick else (25_000, 50_000, 100_000):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import tests.adapters.test_openai_chat as example
 import tests.adapters.test_openai_chat_wire as wire
+from modeltest import corpus
 from modeltest.checks import BY_NAME
 from modeltest.testcases.preflight import target_of
 from tests.benchmarks.measure import Series, Table, in_turns, milliseconds, timed
@@ -48,7 +49,7 @@ _Times = dict[str, tuple[float, float]]
 def _cuts(*, quick: bool) -> Table:
     """Say what the in-process check of every cut takes: the whole adapter, without a socket."""
     target = target_of(wire.TestOpenAIChatWire())
-    cuts = sum(len(body.data) for body in target.wire.prefix_bodies())
+    cuts = sum(len(body.data) for body in corpus.short_bodies(target.wire))
     check = BY_NAME["truncation/prefix"]
     runs = in_turns(1 if quick else 5, {"all": timed(lambda: passed(check, target))})["all"]
     each = runs.median / cuts

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from modeltest.wire import Body, OpenAIChat
+from modeltest.wire import OpenAIChat
 
 
 class ShortChat(OpenAIChat):
@@ -14,9 +14,6 @@ class ShortChat(OpenAIChat):
 
     envelope: ClassVar[Mapping[str, Any]] = {}
     choice: ClassVar[Mapping[str, Any]] = {}
-
-    def prefix_bodies(self) -> tuple[Body, ...]:
-        return super().prefix_bodies()[:2]
 
 
 def sse(*data: Any) -> bytes:

@@ -5,7 +5,7 @@ import unittest
 from typing import Any
 from unittest import mock
 
-from modeltest import Finish
+from modeltest import Finish, corpus
 from modeltest.harness import Level
 from modeltest.reader import CLAUSES
 from modeltest.wire import AnthropicMessages, BedrockConverse, Gemini, OllamaChat, OpenAIChat
@@ -303,7 +303,10 @@ class ClaimsOf:
     """A reader that knows each body of a wire by heart, and nothing else."""
 
     def __init__(self, wire: Any) -> None:
-        self.known = {body.data: body.events for body in (*wire.bodies(), *wire.prefix_bodies())}
+        self.known = {
+            body.data: body.events
+            for body in (*corpus.whole_bodies(wire), *corpus.short_bodies(wire))
+        }
 
     def __call__(self, body: Any) -> Any:
         from modeltest import IncompleteResponseError

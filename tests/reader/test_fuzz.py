@@ -12,7 +12,7 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from modeltest.corpus import fuzz
+from modeltest import corpus, fuzz
 from modeltest.wire import BedrockConverse, OllamaChat, OpenAIChat
 
 EVENTS = [b"data: a\n\n", b"event: x\ndata: b\n\n", b"data: [DONE]\n\n"]
@@ -59,13 +59,13 @@ class TestStrategies(unittest.TestCase):
         check()
 
     def test_respelled_bodies(self) -> None:
-        body = WIRE.bodies()[0]
-        strategy = fuzz.respelled_bodies([body])
+        body = corpus.whole_bodies(WIRE)[0]
+        strategy = fuzz.re_encoded_bodies([body])
         self.assertGives(strategy, lambda data: data == body.data.replace(b"\n", b"\r\n"))
         self.assertGives(strategy, lambda data: data.startswith(b"\xef\xbb\xbf"))
-        binary = BedrockConverse().bodies()[0]
-        self.assertGives(fuzz.respelled_bodies([binary]), lambda data: data == binary.data)
-        both = fuzz.respelled_bodies([binary, OllamaChat().bodies()[0]])
+        binary = corpus.whole_bodies(BedrockConverse())[0]
+        self.assertGives(fuzz.re_encoded_bodies([binary]), lambda data: data == binary.data)
+        both = fuzz.re_encoded_bodies([binary, corpus.whole_bodies(OllamaChat())[0]])
         self.assertGives(both, lambda data: data == binary.data)
         self.assertGives(both, lambda data: b"\r\n" in data and data.startswith(b"{"))
 
@@ -94,7 +94,7 @@ class TestStrategies(unittest.TestCase):
         for make in (
             fuzz.mutated_bodies,
             fuzz.event_sequences,
-            fuzz.respelled_bodies,
+            fuzz.re_encoded_bodies,
             fuzz.any_bodies,
             lambda events: list(fuzz.seeded_bodies(events, 1)),
             lambda events: fuzz.try_bodies(events, lambda body: None),

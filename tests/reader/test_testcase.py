@@ -210,7 +210,7 @@ class TestSetUp(unittest.TestCase):
 
     def test_the_wire(self) -> None:
         class Nothing(OpenAIChat):
-            def bodies(self) -> Any:
+            def start_events(self, script: Any) -> Any:
                 raise Unsupported("Nothing can be said")
 
         self.assertSays(

@@ -24,6 +24,9 @@ LENGTH, FILTERED = FinishReason.LENGTH, FinishReason.FILTERED
 class Decoder:
     """Reads one body: `take` is given each event, `finish` what the turn ended with."""
 
+    reads: ClassVar[tuple[str, ...]] = ()
+    """The names in `wire.FORMATS` of what it reads."""
+
     reasons: ClassVar[dict[str, str]] = {}
 
     def __init__(self) -> None:
@@ -63,6 +66,7 @@ class Decoder:
 class ChatDecoder(Decoder):
     """OpenAI Chat and Mistral."""
 
+    reads = ("OpenAIChat", "MistralChat")
     reasons: ClassVar[dict[str, str]] = {
         "stop": STOP,
         "length": LENGTH,
@@ -128,6 +132,7 @@ class ChatDecoder(Decoder):
 class ResponsesDecoder(Decoder):
     """OpenAI Responses."""
 
+    reads = ("OpenAIResponses",)
     reasons: ClassVar[dict[str, str]] = {
         "completed": STOP,
         "max_output_tokens": LENGTH,
@@ -190,6 +195,7 @@ class ResponsesDecoder(Decoder):
 class AnthropicDecoder(Decoder):
     """Anthropic Messages."""
 
+    reads = ("AnthropicMessages",)
     reasons: ClassVar[dict[str, str]] = {
         "end_turn": STOP,
         "stop_sequence": STOP,
@@ -254,6 +260,7 @@ class AnthropicDecoder(Decoder):
 class GeminiDecoder(Decoder):
     """Gemini, in server-sent events or in an array."""
 
+    reads = ("Gemini",)
     filtered = "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY MODEL_ARMOR"
     filtered += " IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION ESCALATION"
     reasons: ClassVar[dict[str, str]] = {
@@ -306,6 +313,7 @@ class GeminiDecoder(Decoder):
 class OllamaDecoder(Decoder):
     """Ollama."""
 
+    reads = ("OllamaChat",)
     reasons: ClassVar[dict[str, str]] = {"stop": STOP, "length": LENGTH}
 
     def __init__(self) -> None:
@@ -339,6 +347,7 @@ class OllamaDecoder(Decoder):
 class CohereDecoder(Decoder):
     """Cohere v2."""
 
+    reads = ("CohereChat",)
     reasons: ClassVar[dict[str, str]] = {
         "COMPLETE": STOP,
         "STOP_SEQUENCE": STOP,
@@ -384,6 +393,7 @@ class CohereDecoder(Decoder):
 class BedrockDecoder(Decoder):
     """Bedrock ConverseStream."""
 
+    reads = ("BedrockConverse",)
     reasons: ClassVar[dict[str, str]] = {
         "end_turn": STOP,
         "stop_sequence": STOP,
@@ -435,3 +445,7 @@ class BedrockDecoder(Decoder):
                 self.say(ReasoningDelta(signature=signature))
             case {"reasoningContent": {"redactedContent": redacted}}:
                 self.say(ReasoningDelta(redacted=redacted))
+
+
+BY_FORMAT = {name: kind for kind in Decoder.__subclasses__() for name in kind.reads}
+"""The decoder of each format, by the format's name."""

@@ -4,42 +4,28 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from modeltest import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta
-from modeltest.wire import (
-    AnthropicMessages,
-    BedrockConverse,
-    Body,
-    CohereChat,
-    Gemini,
-    MistralChat,
-    OllamaChat,
-    OpenAIChat,
-    OpenAIResponses,
-    Unsupported,
-    WireFormat,
-)
+from modeltest import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta, corpus
+from modeltest.wire import FORMATS as CLASSES
+from modeltest.wire import Body, Unsupported, WireFormat
 from tests.adapters.home_made_wire import AcmeLines
 from tests.wire import decoders
 from tests.wire.home_made import AcmeDecoder
 
 FORMATS: list[tuple[WireFormat, type[decoders.Decoder]]] = [
-    (OpenAIChat(), decoders.ChatDecoder),
-    (OpenAIChat(reasoning="reasoning_content"), decoders.ChatDecoder),
-    (OpenAIResponses(), decoders.ResponsesDecoder),
-    (AnthropicMessages(), decoders.AnthropicDecoder),
-    (Gemini(), decoders.GeminiDecoder),
-    (Gemini(array=True), decoders.GeminiDecoder),
-    (OllamaChat(), decoders.OllamaDecoder),
-    (CohereChat(), decoders.CohereDecoder),
-    (MistralChat(), decoders.ChatDecoder),
-    (BedrockConverse(), decoders.BedrockDecoder),
+    *(
+        (kind(**options), decoders.BY_FORMAT[name])
+        for name, kind in CLASSES.items()
+        for options in kind.variants
+    ),
     (AcmeLines(), AcmeDecoder),
 ]
+"""Each variant of the kit's formats, and the home-made one as the last."""
 
 CASES = (
-    "bodies",
-    "prefix_bodies",
+    "whole_bodies",
+    "short_bodies",
     "reason_bodies",
+    "unknown_reason_bodies",
     "absent_reason_bodies",
     "usage_bodies",
     "after_finish_bodies",
@@ -58,15 +44,25 @@ CASES = (
     "unknown_bodies",
     "error_bodies",
 )
-"""The methods of a format that return bodies."""
+"""The functions of the corpus that return bodies, but for that of a large one."""
+
+
+def bodies_of(wire: WireFormat, case: str) -> tuple[Body, ...]:
+    """Return the bodies of one of `CASES`.
+
+    Raises:
+        Unsupported: the format has none.
+    """
+    bodies: tuple[Body, ...] = getattr(corpus, case)(wire)
+    return bodies
 
 
 def all_bodies(wire: WireFormat) -> list[Body]:
     """Return every body the format offers."""
-    bodies = [wire.unknown_reason_body()]
+    bodies: list[Body] = []
     for case in CASES:
         try:
-            bodies += getattr(wire, case)()
+            bodies += bodies_of(wire, case)
         except Unsupported:
             continue
     return bodies

@@ -9,9 +9,11 @@ from modeltest import (
     StreamProtocolError,
     assemble,
 )
+from modeltest.corpus import empty_argument_bodies, short_bodies, whole_bodies
 from modeltest.wire import Body, Role, Unsupported
 from tests.wire.decoders import Decoder, Failed
-from tests.wire.formats import CASES, FORMATS, all_bodies, meaning, without_usage
+from tests.wire.formats import CASES, FORMATS, all_bodies, bodies_of, meaning, without_usage
+from tests.wire.turns import turn_of
 from tests.wire.unframe import Malformed
 
 
@@ -39,9 +41,9 @@ class TestEveryBody(unittest.TestCase):
 
     def test_the_turn_it_claims_is_what_assemble_makes_of_the_decoded_events(self) -> None:
         for wire, decoder in FORMATS:
-            for body in wire.bodies():
+            for body in whole_bodies(wire):
                 with self.subTest(wire=wire.name, body=body.name):
-                    turn = body.turn()
+                    turn = turn_of(body)
                     self.assertEqual(assemble(decoder().read(body.data)), turn)
                     self.assertEqual(turn.usage, body.finish and body.finish.usage)
 
@@ -55,21 +57,21 @@ class TestEveryBody(unittest.TestCase):
         for wire, _ in FORMATS:
             for case in CASES:
                 try:
-                    names = [body.name for body in getattr(wire, case)()]
+                    names = [body.name for body in bodies_of(wire, case)]
                 except Unsupported as refusal:
                     self.assertIn(wire.name, refusal.reason)
                     continue
                 self.assertEqual(len(names), len(set(names)), (wire, case, names))
 
-    def test_a_case_that_can_be_spelled_by_none_is_a_mistake(self) -> None:
+    def test_a_case_that_can_be_encoded_by_none_is_a_mistake(self) -> None:
         for case in CASES:
-            spelled = 0
+            encoded = 0
             for wire, _ in FORMATS:
                 try:
-                    spelled += len(getattr(wire, case)())
+                    encoded += len(bodies_of(wire, case))
                 except Unsupported:
                     continue
-            self.assertGreater(spelled, 0, case)
+            self.assertGreater(encoded, 0, case)
 
     def test_only_bodies_that_end_the_turn_are_complete(self) -> None:
         for wire, _ in FORMATS:
@@ -100,7 +102,7 @@ class TestCuts(unittest.TestCase):
 
     def test_every_prefix_of_a_whole_turn_fails_or_is_the_same_turn(self) -> None:
         for wire, decoder in FORMATS:
-            for body in wire.prefix_bodies():
+            for body in short_bodies(wire):
                 with self.subTest(wire=wire.name, body=body.name):
                     self.check_prefixes(body, decoder)
 
@@ -119,7 +121,7 @@ class TestCuts(unittest.TestCase):
 
     def test_a_whole_turn_is_complete_from_its_completing_event_on(self) -> None:
         for wire, decoder in FORMATS:
-            for body in wire.bodies():
+            for body in whole_bodies(wire):
                 with self.subTest(wire=wire.name, body=body.name):
                     assert body.complete is not None
                     assert body.complete_at is not None
@@ -135,7 +137,7 @@ class TestOutcomes(unittest.TestCase):
 
     def outcome(self, body: Body) -> type[BaseException] | None:
         try:
-            body.turn()
+            turn_of(body)
         except Exception as error:
             return type(error)
         return None
@@ -143,7 +145,7 @@ class TestOutcomes(unittest.TestCase):
     def check(self, case: str, *expected: type[BaseException] | None) -> None:
         for wire, _ in FORMATS:
             try:
-                bodies = getattr(wire, case)()
+                bodies = bodies_of(wire, case)
             except Unsupported:
                 continue
             for body in bodies:
@@ -151,8 +153,8 @@ class TestOutcomes(unittest.TestCase):
 
     def test_whole_turns_give_a_turn(self) -> None:
         for case in (
-            "bodies",
-            "prefix_bodies",
+            "whole_bodies",
+            "short_bodies",
             "absent_reason_bodies",
             "duplicate_bodies",
             "finish_beside_content_bodies",
@@ -176,15 +178,15 @@ class TestOutcomes(unittest.TestCase):
 
     def test_calls_without_arguments_have_empty_ones(self) -> None:
         for wire, _ in FORMATS:
-            for body in wire.empty_argument_bodies():
-                (call,) = body.turn().message.tool_uses
+            for body in empty_argument_bodies(wire):
+                (call,) = turn_of(body).message.tool_uses
                 self.assertEqual(call.arguments, {}, (wire, body))
 
 
 class TestParts(unittest.TestCase):
     def test_each_text_is_one_part_and_no_part_holds_another_event(self) -> None:
         for wire, _ in FORMATS:
-            body = next(body for body in wire.bodies() if body.name == "text")
+            body = next(body for body in whole_bodies(wire) if body.name == "text")
             roles = [part.role for part in body.parts]
             self.assertEqual(roles.count(Role.TEXT), 3, wire)
             self.assertEqual(roles.count(Role.FINISH), 1, wire)

@@ -4,6 +4,7 @@ import unittest
 
 from modeltest import APIError, Finish, FinishReason, IncompleteResponseError, TextDelta, Usage
 from modeltest.wire import BedrockConverse, Body, Framing, OpenAIChat, Role, WireError, WirePart
+from tests.wire.turns import turn_of
 
 STOP = Finish(FinishReason.STOP, "stop")
 
@@ -31,7 +32,7 @@ class TestBody(unittest.TestCase):
     def test_what_it_says(self) -> None:
         self.assertEqual(WHOLE.text, "hi")
         self.assertEqual(WHOLE.finish, STOP)
-        self.assertEqual(WHOLE.turn().message.text, "hi")
+        self.assertEqual(turn_of(WHOLE).message.text, "hi")
         self.assertEqual(repr(WHOLE), "<Body 'b': 3 events, 31 bytes>")
 
     def test_the_first_part_of_a_role(self) -> None:
@@ -43,13 +44,13 @@ class TestBody(unittest.TestCase):
 
     def test_a_binary_event_is_whole_or_nothing(self) -> None:
         # Its checksum may end in the bytes of a line end or a space.
-        spelled = BedrockConverse().spell(TextDelta("hi"), Finish(FinishReason.STOP))
+        encoded = BedrockConverse().encode(TextDelta("hi"), Finish(FinishReason.STOP))
         padded = Body(
             "b",
-            (*spelled.parts[:-1], WirePart(Role.FINISH, spelled.parts[-1].data[:-1] + b"\n")),
-            spelled.events,
-            spelled.framing,
-            complete=spelled.complete,
+            (*encoded.parts[:-1], WirePart(Role.FINISH, encoded.parts[-1].data[:-1] + b"\n")),
+            encoded.events,
+            encoded.framing,
+            complete=encoded.complete,
         )
         self.assertEqual(padded.complete_at, len(padded.data))
 
@@ -63,7 +64,7 @@ class TestBody(unittest.TestCase):
 
     def test_cut_after_its_usage_it_keeps_it_and_before_it_has_none(self) -> None:
         usage = Usage(3, 2)
-        whole = OpenAIChat().spell(TextDelta("hi"), Finish(FinishReason.STOP, usage=usage))
+        whole = OpenAIChat().encode(TextDelta("hi"), Finish(FinishReason.STOP, usage=usage))
         kept, lost = whole.until(4, "kept"), whole.until(3, "lost")
         self.assertEqual([str(part.role) for part in kept.parts][-2:], ["finish", "usage"])
         assert kept.finish is not None
@@ -81,7 +82,7 @@ class TestBody(unittest.TestCase):
         error = WireError("shape", "overloaded", "try later", ())
         failed = Body("b", (), (), Framing.SSE, error=error)
         with self.assertRaises(APIError) as raised:
-            failed.turn()
+            turn_of(failed)
         self.assertEqual((raised.exception.type, raised.exception.message), error.words)
         self.assertIsNone(raised.exception.status)
 
@@ -91,7 +92,7 @@ class TestBody(unittest.TestCase):
 
     def test_an_unfinished_turn_is_incomplete(self) -> None:
         with self.assertRaises(IncompleteResponseError):
-            Body("b", (), (TextDelta("hi"),), Framing.SSE).turn()
+            turn_of(Body("b", (), (TextDelta("hi"),), Framing.SSE))
 
 
 class TestBadUse(unittest.TestCase):

@@ -5,6 +5,18 @@ import unittest
 from typing import Any
 
 from modeltest import Finish, FinishReason, ReasoningDelta, TextDelta, Usage
+from modeltest.corpus import (
+    empty_argument_bodies,
+    error_bodies,
+    good_endings,
+    identity_bodies,
+    index_bodies,
+    malformed_bodies,
+    parallel_call_bodies,
+    reason_bodies,
+    unknown_bodies,
+    whole_bodies,
+)
 from modeltest.wire import (
     AnthropicMessages,
     BedrockConverse,
@@ -16,13 +28,14 @@ from modeltest.wire import (
     OpenAIChat,
     OpenAIResponses,
     Role,
-    Together,
+    SameEvent,
     Unsupported,
     WireFormat,
 )
 from tests.wire import unframe
 from tests.wire.decoders import Failed
 from tests.wire.formats import FORMATS
+from tests.wire.turns import turn_of
 from tests.wire.unframe import Malformed
 
 STOP = Finish(FinishReason.STOP)
@@ -31,7 +44,7 @@ TEXT = TextDelta("hi")
 
 def payloads(wire: WireFormat, *script: Any) -> list[Any]:
     """Return the JSON values of the events that say `script`."""
-    body = wire.spell(*script)
+    body = wire.encode(*script)
     found = [data for _, data in unframe.sse(body.data)]
     return [json.loads(data) for data in found if data != "[DONE]"]
 
@@ -134,24 +147,24 @@ class TestOpenAIChat(unittest.TestCase):
             wire = OpenAIChat(reasoning=field)
             chunk = payloads(wire, ReasoningDelta("hm"))[1]
             self.assertEqual(chunk["choices"][0]["delta"], {"content": None, field: "hm"})
-            self.assertIn("reasoning, then text", [body.name for body in wire.bodies()])
+            self.assertIn("reasoning, then text", [body.name for body in whole_bodies(wire)])
 
     def test_reasoning_and_text_in_one_chunk_lose_neither(self) -> None:
         wire = OpenAIChat(reasoning="reasoning")
         for pair in ((ReasoningDelta("hm"), TEXT), (TEXT, ReasoningDelta("hm"))):
-            chunk = payloads(wire, Together(pair))[1]
+            chunk = payloads(wire, SameEvent(pair))[1]
             self.assertEqual(chunk["choices"][0]["delta"], {"content": "hi", "reasoning": "hm"})
 
     def test_two_calls_in_one_chunk_are_two_entries(self) -> None:
         wire = OpenAIChat()
         pair = (wire.tool_call(0, "f", {})[0], wire.tool_call(1, "g", {})[0])
-        chunk = payloads(wire, Together(pair))[1]
+        chunk = payloads(wire, SameEvent(pair))[1]
         entries = chunk["choices"][0]["delta"]["tool_calls"]
         self.assertEqual([entry["index"] for entry in entries], [0, 1])
 
     def test_a_call_is_misnamed_on_its_later_fragments(self) -> None:
         said = {}
-        for body in OpenAIChat().identity_bodies():
+        for body in identity_bodies(OpenAIChat()):
             chunks = [json.loads(data) for _, data in unframe.sse(body.data) if data != "[DONE]"]
             entry = chunks[2]["choices"][0]["delta"]["tool_calls"][0]
             del entry["index"], entry["function"]["arguments"]
@@ -171,7 +184,7 @@ class TestOpenAIChat(unittest.TestCase):
 
     def test_two_calls_are_numbered_in_misleading_ways(self) -> None:
         said = {}
-        for body in OpenAIChat().index_bodies():
+        for body in index_bodies(OpenAIChat()):
             chunks = [json.loads(data) for _, data in unframe.sse(body.data) if data != "[DONE]"]
             deltas = [choice["delta"] for chunk in chunks for choice in chunk["choices"]]
             entries = [entry for delta in deltas for entry in delta.get("tool_calls", ())]
@@ -190,12 +203,12 @@ class TestOpenAIChat(unittest.TestCase):
 class TestOpenAIResponses(unittest.TestCase):
     def test_events_are_numbered_without_a_gap(self) -> None:
         wire = OpenAIResponses()
-        for body in (*wire.bodies(), *wire.unknown_bodies(), *wire.error_bodies()):
+        for body in (*whole_bodies(wire), *unknown_bodies(wire), *error_bodies(wire)):
             numbers = [json.loads(d)["sequence_number"] for _, d in unframe.sse(body.data)]
             self.assertEqual(numbers, list(range(len(body.parts))), body)
 
     def test_a_broken_event_is_numbered_too(self) -> None:
-        body = OpenAIResponses().malformed_bodies()[0]
+        body = malformed_bodies(OpenAIResponses())[0]
         place = body.first(Role.MALFORMED)
         assert place is not None
         self.assertIn(b'"sequence_number":%d,' % place, body.parts[place].data)
@@ -212,7 +225,7 @@ class TestOpenAIResponses(unittest.TestCase):
 
 class TestAnthropic(unittest.TestCase):
     def test_a_ping_follows_the_first_block_and_padding_every_event(self) -> None:
-        body = AnthropicMessages().spell(TEXT, STOP)
+        body = AnthropicMessages().encode(TEXT, STOP)
         self.assertEqual(body.parts[2].data, b'event: ping\ndata: {"type": "ping"}\n\n')
         padded = [part for part in body.parts if b" }\n\n" in part.data]
         self.assertGreater(len(padded), 2)
@@ -254,29 +267,29 @@ class TestAnthropic(unittest.TestCase):
 
 class TestGemini(unittest.TestCase):
     def test_a_finish_beside_content_brings_no_empty_text(self) -> None:
-        (response,) = payloads(Gemini(), Together((TEXT, STOP)))
+        (response,) = payloads(Gemini(), SameEvent((TEXT, STOP)))
         self.assertEqual(response["candidates"][0]["content"]["parts"], [{"text": "hi"}])
         self.assertEqual(response["candidates"][0]["finishReason"], "STOP")
 
     def test_server_sent_events_end_in_crlf(self) -> None:
-        for part in Gemini().spell(TEXT, STOP).parts:
+        for part in Gemini().encode(TEXT, STOP).parts:
             self.assertTrue(part.data.endswith(b"\r\n\r\n"))
 
     def test_the_array_is_json(self) -> None:
         wire = Gemini(array=True)
-        for body in (*wire.bodies(), *wire.reason_bodies(), *wire.error_bodies()):
+        for body in (*whole_bodies(wire), *reason_bodies(wire), *error_bodies(wire)):
             self.assertIsInstance(json.loads(body.data), list, body)
             self.assertEqual(body.parts[-1].data, b"\n]\n", body)
 
     def test_both_forms_say_the_same(self) -> None:
-        events, array = Gemini().bodies(), Gemini(array=True).bodies()
+        events, array = whole_bodies(Gemini()), whole_bodies(Gemini(array=True))
         for one, other in zip(events, array, strict=True):
             said = [json.loads(data) for _, data in unframe.sse(one.data)]
             self.assertEqual(said, json.loads(other.data))
             self.assertEqual(one.events, other.events)
 
     def test_a_blocked_prompt_has_no_candidate_and_is_filtered(self) -> None:
-        blocked = [body for body in Gemini().reason_bodies() if body.name.startswith("blocked")]
+        blocked = [body for body in reason_bodies(Gemini()) if body.name.startswith("blocked")]
         self.assertEqual(len(blocked), 8)
         for body in blocked:
             ((_, data),) = unframe.sse(body.data)
@@ -285,24 +298,24 @@ class TestGemini(unittest.TestCase):
             self.assertEqual(body.finish.reason, FinishReason.FILTERED)
 
     def test_a_call_may_come_without_an_id(self) -> None:
-        body = Gemini().bodies()[-1]
-        self.assertEqual([call.id for call in body.turn().message.tool_uses], [""])
+        body = whole_bodies(Gemini())[-1]
+        self.assertEqual([call.id for call in turn_of(body).message.tool_uses], [""])
 
 
 class TestOllama(unittest.TestCase):
     def test_text_is_escaped_as_go_does(self) -> None:
-        data = OllamaChat().spell(TextDelta("<a>&\u2028\u2029\u00e9")).data
+        data = OllamaChat().encode(TextDelta("<a>&\u2028\u2029\u00e9")).data
         self.assertIn(b'"\\u003ca\\u003e\\u0026\\u2028\\u2029\xc3\xa9"', data)
 
     def test_nothing_is_generated_when_a_model_is_loaded(self) -> None:
-        bodies = {body.name: body for body in OllamaChat().reason_bodies()}
+        bodies = {body.name: body for body in reason_bodies(OllamaChat())}
         self.assertEqual(bodies["load"].text, "")
         self.assertEqual(bodies["stop"].text, "Hello, world!")
 
     def test_a_call_may_come_without_an_id(self) -> None:
         from modeltest import ToolCallDelta
 
-        body = OllamaChat().spell(ToolCallDelta(0, "", "f", "{}"), STOP)
+        body = OllamaChat().encode(ToolCallDelta(0, "", "f", "{}"), STOP)
         (line, _) = unframe.ndjson(body.data)
         self.assertNotIn("id", line["message"]["tool_calls"][0])
 
@@ -323,7 +336,7 @@ class TestMistral(unittest.TestCase):
         self.assertEqual(last["usage"]["total_tokens"], 5)
 
     def test_text_and_arguments_come_in_other_types_too(self) -> None:
-        *_, lists, objects = MistralChat().bodies()
+        *_, lists, objects = whole_bodies(MistralChat())
         chunks = [json.loads(data) for _, data in unframe.sse(lists.data) if data != "[DONE]"]
         contents = [chunk["choices"][0]["delta"]["content"] for chunk in chunks]
         self.assertEqual(contents[1], [{"type": "text", "text": "Hello"}])
@@ -335,31 +348,31 @@ class TestMistral(unittest.TestCase):
 class TestParallelCalls(unittest.TestCase):
     """Which formats can send two calls in which ways; a check skips the others."""
 
-    def spelled_by(self, name: str) -> set[str]:
+    def encoded_by(self, name: str) -> set[str]:
         return {
             type(wire).__name__
             for wire, _ in FORMATS
-            if name in [body.name for body in wire.parallel_call_bodies()]
+            if name in [body.name for body in parallel_call_bodies(wire)]
         }
 
     def test_one_after_the_other(self) -> None:
         everyone = {type(wire).__name__ for wire, _ in FORMATS}
-        self.assertEqual(self.spelled_by("two tool calls, one after the other"), everyone)
-        self.assertEqual(self.spelled_by("text around two tool calls"), everyone)
+        self.assertEqual(self.encoded_by("two tool calls, one after the other"), everyone)
+        self.assertEqual(self.encoded_by("text around two tool calls"), everyone)
 
     def test_fragment_by_fragment(self) -> None:
-        able = self.spelled_by("fragments of two tool calls in turns")
+        able = self.encoded_by("fragments of two tool calls in turns")
         self.assertEqual(able, {"OpenAIChat", "OpenAIResponses", "AcmeLines"})
 
     def test_in_one_event(self) -> None:
-        able = self.spelled_by("two tool calls in one event")
+        able = self.encoded_by("two tool calls in one event")
         self.assertEqual(able, {"OpenAIChat", "Gemini", "OllamaChat", "MistralChat"})
 
 
 class TestNoArguments(unittest.TestCase):
     def test_an_empty_fragment_is_sent_where_the_script_has_one(self) -> None:
         for wire in (AnthropicMessages(), BedrockConverse(), CohereChat(), OpenAIResponses()):
-            bodies = {body.name: body for body in wire.empty_argument_bodies()}
+            bodies = {body.name: body for body in empty_argument_bodies(wire)}
             less, more = bodies["no arguments"], bodies["arguments ''"]
             self.assertEqual(len(more.parts), len(less.parts) + 1, wire)
 
@@ -367,14 +380,14 @@ class TestNoArguments(unittest.TestCase):
 class TestBedrock(unittest.TestCase):
     def test_only_calls_have_a_start(self) -> None:
         wire = BedrockConverse()
-        body = wire.spell(TEXT, *wire.tool_call(0, "f", {}), Finish(FinishReason.TOOL_USE))
+        body = wire.encode(TEXT, *wire.tool_call(0, "f", {}), Finish(FinishReason.TOOL_USE))
         kinds = [headers[":event-type"] for headers, _ in unframe.frames(body.data)]
         self.assertEqual(kinds.count("contentBlockStart"), 1)
         self.assertEqual(kinds.count("contentBlockStop"), 2)
         self.assertEqual((kinds[0], kinds[-1]), ("messageStart", "messageStop"))
 
     def test_a_wrong_checksum_is_seen(self) -> None:
-        spoiled = [b for b in BedrockConverse().malformed_bodies() if "checksum" in b.name]
+        spoiled = [b for b in malformed_bodies(BedrockConverse()) if "checksum" in b.name]
         self.assertEqual(len(spoiled), 2)
         for body in spoiled:
             with self.assertRaisesRegex(Malformed, "checksum"):
@@ -383,7 +396,7 @@ class TestBedrock(unittest.TestCase):
 
 class TestGoodEndings(unittest.TestCase):
     def test_those_of_each_format(self) -> None:
-        names = {wire.name: [body.name for body in wire.good_endings()[1:]] for wire, _ in FORMATS}
+        names = {wire.name: [body.name for body in good_endings(wire)[1:]] for wire, _ in FORMATS}
         chat = ["finish and usage, no [DONE]", "finish alone", "[DONE], no finish"]
         self.assertEqual(
             {name: endings for name, endings in names.items() if endings},
@@ -395,7 +408,7 @@ class TestGoodEndings(unittest.TestCase):
         )
 
     def test_usage_that_is_cut_off_is_not_claimed(self) -> None:
-        endings = {body.name: body for body in OpenAIChat().good_endings()}
+        endings = {body.name: body for body in good_endings(OpenAIChat())}
         for name, told in (("finish alone", False), ("finish and usage, no [DONE]", True)):
             finish = endings[name].finish
             assert finish is not None

@@ -1,4 +1,4 @@
-"""Frames, byte by byte, and their other spellings."""
+"""Frames, byte by byte, and their other encodings."""
 
 import json
 import unittest
@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modeltest import TextDelta
-from modeltest.corpus.reencode import respellings
-from modeltest.wire import Framing, Unsupported
-from modeltest.wire.framing import (
+from modeltest.corpus import re_encodings, whole_bodies
+from modeltest.encoding import (
     ARRAY_END,
     array_item,
     event_stream_frame,
@@ -17,6 +16,7 @@ from modeltest.wire.framing import (
     sse_event,
     to_json,
 )
+from modeltest.wire import Framing, Unsupported
 from tests.wire import unframe
 from tests.wire.formats import FORMATS, meaning
 
@@ -66,95 +66,95 @@ class TestFrames(unittest.TestCase):
         self.assertEqual(list(unframe.sse(sse_event(data, eol=eol))), [("message", data)])
 
 
-class TestRespellings(unittest.TestCase):
+class TestReEncodings(unittest.TestCase):
     def test_they_mean_the_same(self) -> None:
         for wire, decoder in FORMATS:
-            for body in wire.bodies():
-                for other in respellings(wire.framing):
+            for body in whole_bodies(wire):
+                for other in re_encodings(wire.framing):
                     with self.subTest(wire=wire.name, body=body.name, other=other.name):
-                        spelled = other.body(body)
+                        encoded = other.body(body)
                         self.assertEqual(
-                            meaning(decoder().read(spelled.data)), meaning(body.events)
+                            meaning(decoder().read(encoded.data)), meaning(body.events)
                         )
                         self.assertEqual(
-                            [part.role for part in spelled.parts],
+                            [part.role for part in encoded.parts],
                             [part.role for part in body.parts],
                         )
-                        self.assertIn(other.name, spelled.name)
+                        self.assertIn(other.name, encoded.name)
 
     def test_each_says_something_else_in_bytes(self) -> None:
         for wire, _ in FORMATS:
-            body = wire.bodies()[0]
+            body = whole_bodies(wire)[0]
             same = {
                 other.name
-                for other in respellings(wire.framing)
+                for other in re_encodings(wire.framing)
                 if other.body(body).data == body.data
             }
             own = {"\n": "LF", "\r\n": "CRLF"}[wire.eol]
             self.assertLessEqual(same, {own}, wire)
 
     def test_those_of_one_check_can_be_asked_for(self) -> None:
-        names = [other.name for other in respellings(Framing.SSE, "line-ends")]
+        names = [other.name for other in re_encodings(Framing.SSE, "line-ends")]
         self.assertEqual(names, ["LF", "CRLF", "CR", "mixed line ends"])
-        self.assertEqual(respellings(Framing.EVENT_STREAM), ())
-        self.assertEqual(respellings(Framing.SSE, "no-such-check"), ())
+        self.assertEqual(re_encodings(Framing.EVENT_STREAM), ())
+        self.assertEqual(re_encodings(Framing.SSE, "no-such-check"), ())
 
-    def respelled(self, name: str, *events: bytes) -> tuple[bytes, ...]:
-        (other,) = [other for other in respellings(Framing.SSE) if other.name == name]
+    def re_encoded(self, name: str, *events: bytes) -> tuple[bytes, ...]:
+        (other,) = [other for other in re_encodings(Framing.SSE) if other.name == name]
         return other.chunks(events)
 
     def test_line_ends(self) -> None:
         event = b"event: t\ndata: x\n\n"
-        self.assertEqual(self.respelled("CR", event), (b"event: t\rdata: x\r\r",))
-        self.assertEqual(self.respelled("LF", b"data: x\r\n\r\n"), (b"data: x\n\n",))
+        self.assertEqual(self.re_encoded("CR", event), (b"event: t\rdata: x\r\r",))
+        self.assertEqual(self.re_encoded("LF", b"data: x\r\n\r\n"), (b"data: x\n\n",))
         # An empty line that ended in LF would make one CRLF of the two.
         mixed = (b"event: t\rdata: x\n\r\n", b"data: y\r\r\n")
-        self.assertEqual(self.respelled("mixed line ends", event, b"data: y\n\n"), mixed)
+        self.assertEqual(self.re_encoded("mixed line ends", event, b"data: y\n\n"), mixed)
 
     def test_spaces(self) -> None:
         name = "no space after the colon"
-        self.assertEqual(self.respelled(name, b"event: t\ndata: x\n\n"), (b"event:t\ndata:x\n\n",))
-        self.assertEqual(self.respelled(name, b"data:  x\n\n"), (b"data:  x\n\n",))
-        self.assertEqual(self.respelled(name, b"data: \n\n"), (b"data: \n\n",))
+        self.assertEqual(self.re_encoded(name, b"event: t\ndata: x\n\n"), (b"event:t\ndata:x\n\n",))
+        self.assertEqual(self.re_encoded(name, b"data:  x\n\n"), (b"data:  x\n\n",))
+        self.assertEqual(self.re_encoded(name, b"data: \n\n"), (b"data: \n\n",))
         name = "two spaces after the colon"
-        self.assertEqual(self.respelled(name, b"data: {}\n\n"), (b"data:  {}\n\n",))
-        self.assertEqual(self.respelled(name, b"data: [DONE]\n\n"), (b"data: [DONE]\n\n",))
+        self.assertEqual(self.re_encoded(name, b"data: {}\n\n"), (b"data:  {}\n\n",))
+        self.assertEqual(self.re_encoded(name, b"data: [DONE]\n\n"), (b"data: [DONE]\n\n",))
 
     def test_comments(self) -> None:
-        inside = self.respelled("comments inside events", b"data: x\n\n")
+        inside = self.re_encoded("comments inside events", b"data: x\n\n")
         self.assertEqual(inside, (b":\ndata: x\n: ping\n\n",))
-        between = self.respelled("comments between events", b"data: x\n\n", b"data: y\n\n")
+        between = self.re_encoded("comments between events", b"data: x\n\n", b"data: y\n\n")
         self.assertEqual(between[0], b"data: x\n\n: keep-alive\n\n")
-        first = self.respelled("many comments first", b"data: x\n\n", b"data: y\n\n")
+        first = self.re_encoded("many comments first", b"data: x\n\n", b"data: y\n\n")
         self.assertEqual(first, (b": ping\n\n" * 300 + b"data: x\n\n", b"data: y\n\n"))
 
     def test_fields(self) -> None:
-        (event,) = self.respelled("fields of no meaning", b"event: t\ndata: x\n\n")
+        (event,) = self.re_encoded("fields of no meaning", b"event: t\ndata: x\n\n")
         self.assertEqual(event, b"id: 1\nfoo: bar\ndata: x\nretry: 10\nfoo\nevent: t\n\n")
-        (event,) = self.respelled("fields of no meaning", b"data: x\n\n")
+        (event,) = self.re_encoded("fields of no meaning", b"data: x\n\n")
         self.assertIn(b"\nevent: message\n\n", event)
-        self.assertEqual(self.respelled("fields of no meaning", b"\n"), (b"\n",))
+        self.assertEqual(self.re_encoded("fields of no meaning", b"\n"), (b"\n",))
 
     def test_split_data(self) -> None:
         name = "data over two lines"
-        (event,) = self.respelled(name, b'data: {"a,b":"{,","c":1}\n\n')
+        (event,) = self.re_encoded(name, b'data: {"a,b":"{,","c":1}\n\n')
         self.assertEqual(event, b'data: {"a,b":\ndata: "{,","c":1}\n\n')
-        self.assertEqual(self.respelled(name, b"data: {}\n\n"), (b"data: {\ndata: }\n\n",))
-        self.assertEqual(self.respelled(name, b"data: [DONE]\n\n"), (b"data: [DONE]\n\n",))
+        self.assertEqual(self.re_encoded(name, b"data: {}\n\n"), (b"data: {\ndata: }\n\n",))
+        self.assertEqual(self.re_encoded(name, b"data: [DONE]\n\n"), (b"data: [DONE]\n\n",))
 
     def test_an_event_that_is_not_whole_is_left_as_it_is(self) -> None:
-        for other in respellings(Framing.SSE, "line-ends"):
+        for other in re_encodings(Framing.SSE, "line-ends"):
             self.assertEqual(other.chunks([b"data: half"]), (b"data: half",))
 
     def test_no_event_at_all(self) -> None:
-        self.assertEqual(self.respelled("a byte order mark"), (b"\xef\xbb\xbf",))
-        self.assertEqual(self.respelled("CR"), (b"",))
+        self.assertEqual(self.re_encoded("a byte order mark"), (b"\xef\xbb\xbf",))
+        self.assertEqual(self.re_encoded("CR"), (b"",))
 
-    def test_a_large_event_is_respelled_whole(self) -> None:
+    def test_a_large_event_is_re_encoded_whole(self) -> None:
         text = TextDelta("word {} , " * 20_000)
         for wire, decoder in FORMATS:
-            body = wire.spell(text)
-            for other in respellings(wire.framing):
+            body = wire.encode(text)
+            for other in re_encodings(wire.framing):
                 self.assertEqual(decoder().read(other.body(body).data), [text], (wire, other.name))
 
 

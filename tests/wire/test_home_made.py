@@ -5,10 +5,11 @@ import inspect
 import unittest
 
 from modeltest import Finish, FinishReason, TextDelta
-from modeltest.wire import Framing, Role, Together, Unsupported, WireFormat
+from modeltest.corpus import malformed_bodies, unknown_bodies, whole_bodies
+from modeltest.wire import Framing, Role, SameEvent, Unsupported, WireFormat
 from tests.adapters import home_made_wire
 from tests.adapters.home_made_wire import AcmeLines
-from tests.wire.formats import CASES
+from tests.wire.formats import CASES, bodies_of
 
 
 class TestHomeMade(unittest.TestCase):
@@ -18,7 +19,7 @@ class TestHomeMade(unittest.TestCase):
         refused = set()
         for case in CASES:
             try:
-                self.assertTrue(getattr(AcmeLines(), case)())
+                self.assertTrue(bodies_of(AcmeLines(), case))
             except Unsupported:
                 refused.add(case)
         self.assertEqual(
@@ -44,7 +45,7 @@ class TestHomeMade(unittest.TestCase):
 
     def test_what_it_sends(self) -> None:
         wire = AcmeLines()
-        body = wire.spell(TextDelta("hi"), *wire.tool_call(0, "f", "{}"), wire.finish("tool"))
+        body = wire.encode(TextDelta("hi"), *wire.tool_call(0, "f", "{}"), wire.finish("tool"))
         self.assertEqual(
             body.data.decode().split("\n"),
             [
@@ -60,8 +61,8 @@ class TestHomeMade(unittest.TestCase):
     def test_one_line_says_a_thing_once(self) -> None:
         wire = AcmeLines()
         with self.assertRaises(Unsupported):
-            wire.spell(Together((TextDelta("a"), TextDelta("b"))))
-        body = wire.spell(Together((TextDelta("a"), Finish(FinishReason.STOP))))
+            wire.encode(SameEvent((TextDelta("a"), TextDelta("b"))))
+        body = wire.encode(SameEvent((TextDelta("a"), Finish(FinishReason.STOP))))
         self.assertEqual(body.data, b'{"say":"a","over":"done"}\n')
 
 
@@ -81,15 +82,15 @@ class TestTheLeast(unittest.TestCase):
 
         wire = Least()
         self.assertEqual(
-            wire.spell(TextDelta("hi"), wire.finish("end")).data, b"data: hi\n\ndata: [end]\n\n"
+            wire.encode(TextDelta("hi"), wire.finish("end")).data, b"data: hi\n\ndata: [end]\n\n"
         )
         self.assertEqual(
-            [body.name for body in wire.bodies()], ["text", "text of several alphabets"]
+            [body.name for body in whole_bodies(wire)], ["text", "text of several alphabets"]
         )
         self.assertEqual(wire.event(3), b"data: word3 \n\n")
-        self.assertEqual(len(wire.unknown_bodies()), 1)
+        self.assertEqual(len(unknown_bodies(wire)), 1)
         with self.assertRaisesRegex(Unsupported, "what a malformed event is"):
-            wire.malformed_bodies()
+            malformed_bodies(wire)
 
     def test_the_hooks_of_a_spoiled_event_are_given_what_is_whole(self) -> None:
         class Named(WireFormat):
@@ -107,6 +108,6 @@ class TestTheLeast(unittest.TestCase):
             def event_name(self, payload: dict[str, str]) -> str:
                 return "token" if "t" in payload else "done"
 
-        for body in Named().malformed_bodies():
+        for body in malformed_bodies(Named()):
             (spoiled,) = (part.data for part in body.parts if part.role is Role.MALFORMED)
             self.assertRegex(spoiled, rb'\Aevent: token\ndata: \{"t":"[^"]*"\n\n\Z')

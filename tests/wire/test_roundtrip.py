@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from modeltest import Event, Finish, FinishReason, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.wire import Unsupported
 from tests.wire.formats import FORMATS, meaning
+from tests.wire.turns import turn_of
 
 texts = st.text(max_size=40)
 names = st.from_regex(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}", fullmatch=True)
@@ -32,7 +33,7 @@ quickly = settings(max_examples=60, deadline=None, suppress_health_check=[Health
 
 class TestRoundTrip(unittest.TestCase):
     def check(self, wire: Any, decoder: Any, *script: Event, **options: Any) -> None:
-        body = wire.spell(*script, **options)
+        body = wire.encode(*script, **options)
         self.assertEqual(meaning(decoder().read(body.data)), meaning(body.events), wire)
 
     @quickly
@@ -62,8 +63,8 @@ class TestRoundTrip(unittest.TestCase):
             ]
             finish = Finish(FinishReason.TOOL_USE)
             self.check(wire, decoder, TextDelta(text), *deltas, finish)
-            body = wire.spell(*deltas, finish)
-            uses = body.turn().message.tool_uses
+            body = wire.encode(*deltas, finish)
+            uses = turn_of(body).message.tool_uses
             self.assertEqual([(use.name, use.arguments) for use in uses], calls)
 
     @quickly

@@ -6,6 +6,7 @@ import unittest
 from collections.abc import Callable
 from typing import Any
 
+from modeltest.encoding import COMMON_TOOL_NAMES, pluck
 from modeltest.wire import (
     AnthropicMessages,
     BedrockConverse,
@@ -18,7 +19,6 @@ from modeltest.wire import (
     ToolNameRule,
     WireFormat,
 )
-from modeltest.wire.tools import COMMON_TOOL_NAMES, pluck
 from tests.wire.formats import FORMATS
 
 STRICT = ToolNameRule("[a-zA-Z0-9_-]+", 64)

@@ -15,13 +15,14 @@ from typing import Any, ClassVar
 
 from modeltest import Event, Finish, ReasoningDelta, TextDelta, ToolCallDelta, Usage
 from modeltest.backend import Backend, Framing, Response, Send
+from modeltest.corpus import large_call_body
 from modeltest.wire import Body, ErrorResponse, Role, Unsupported, WireFormat
 from tests.real.quick import quick_and_quiet
-from tests.wire.formats import CASES, meaning
+from tests.wire.formats import CASES, bodies_of, meaning
 
 WHOLE = (
-    "bodies",
-    "prefix_bodies",
+    "whole_bodies",
+    "short_bodies",
     "reason_bodies",
     "usage_bodies",
     "finish_beside_content_bodies",
@@ -31,7 +32,7 @@ WHOLE = (
     "good_endings",
     "unknown_bodies",
 )
-"""The methods of a format that return whole turns, as any reader should take them."""
+"""The functions of the corpus that return whole turns, as any reader should take them."""
 
 VALID = tuple(case for case in WHOLE if case != "unknown_bodies")
 """Those of them that hold nothing but what the provider documents."""
@@ -39,6 +40,7 @@ VALID = tuple(case for case in WHOLE if case != "unknown_bodies")
 KEY = "sk-test-4f9a"
 STATUSES = (400, 401, 403, 404, 408, 413, 422, 429, 500, 503, 529)
 LARGE = 100_000
+_LARGE_CALL = "large_call_body"
 TOOL, CALLED = "get_weather", "get_time"
 PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}}
 
@@ -71,8 +73,8 @@ class ReadsBodies:
 
     wires: ClassVar[tuple[WireFormat, ...]]
     differs: ClassVar[Mapping[str, str]] = {}
-    cases: ClassVar[Sequence[str]] = ("unknown_reason_body", "large_call_body", *CASES)
-    """The methods of the format that give the bodies."""
+    cases: ClassVar[Sequence[str]] = (_LARGE_CALL, *CASES)
+    """The functions of the corpus that give the bodies."""
 
     in_order: ClassVar[bool] = True
     """Whether text, reasoning and calls come in the order in which they were sent."""
@@ -211,14 +213,16 @@ class EventsHaveTypes(ReadsBodies):
 def every_body(
     wire: WireFormat, cases: Sequence[str] = ReadsBodies.cases
 ) -> Iterator[tuple[str, Body]]:
-    """Yield every body that the format offers, by the method that gives it."""
+    """Yield every body that the format offers, by the function that gives it."""
     for case in cases:
-        method = getattr(wire, case)
+        if case == _LARGE_CALL:
+            yield case, large_call_body(wire, LARGE)
+            continue
         try:
-            bodies = method(LARGE) if case == "large_call_body" else method()
+            bodies = bodies_of(wire, case)
         except Unsupported:
             continue
-        for body in bodies if isinstance(bodies, tuple) else (bodies,):
+        for body in bodies:
             yield case, body
 
 

@@ -13,6 +13,18 @@ from modeltest import (
     ToolCallDelta,
     Usage,
 )
+from modeltest.corpus import (
+    absent_reason_bodies,
+    cut_argument_bodies,
+    error_bodies,
+    identity_bodies,
+    incomplete_endings,
+    index_bodies,
+    large_call_body,
+    parallel_call_bodies,
+    unknown_reason_bodies,
+    usage_bodies,
+)
 from modeltest.wire import (
     AnthropicMessages,
     BedrockConverse,
@@ -23,15 +35,16 @@ from modeltest.wire import (
     OllamaChat,
     OpenAIChat,
     OpenAIResponses,
-    Piece,
     Role,
-    Together,
+    RolePayload,
+    SameEvent,
     Unsupported,
     UsagePlacement,
     WireError,
     WireFormat,
 )
 from tests.wire.formats import FORMATS, meaning
+from tests.wire.turns import turn_of
 
 STOP = Finish(FinishReason.STOP)
 TEXT = TextDelta("hi")
@@ -59,43 +72,43 @@ def roles(body: Any) -> list[str]:
 class TestScript(unittest.TestCase):
     def test_a_script_without_a_finish_does_not_end_the_turn(self) -> None:
         for wire, _ in FORMATS:
-            body = wire.spell(TEXT)
+            body = wire.encode(TEXT)
             self.assertIsNone(body.complete, wire)
             self.assertIsNone(body.finish, wire)
             self.assertIsNone(body.first(Role.FINISH), wire)
             self.assertIsNone(body.first(Role.END), wire)
             with self.assertRaises(IncompleteResponseError):
-                body.turn()
+                turn_of(body)
 
     def test_the_first_word_for_a_reason_is_the_providers(self) -> None:
-        body = AnthropicMessages().spell(TEXT, STOP)
+        body = AnthropicMessages().encode(TEXT, STOP)
         self.assertEqual(body.finish, Finish(FinishReason.STOP, "end_turn"))
 
     def test_a_word_of_the_provider_may_be_given(self) -> None:
         wire = AnthropicMessages()
         finish = wire.finish("stop_sequence", Usage(1, 2))
         self.assertEqual(finish, Finish(FinishReason.STOP, "stop_sequence", Usage(1, 2)))
-        self.assertEqual(wire.spell(TEXT, finish).finish, finish)
+        self.assertEqual(wire.encode(TEXT, finish).finish, finish)
 
     def test_a_word_that_is_unknown_is_its_own_reason(self) -> None:
         for wire, _ in FORMATS:
-            body = wire.unknown_reason_body()
+            (body,) = unknown_reason_bodies(wire)
             assert body.finish is not None
             self.assertEqual(body.finish.reason, wire.unknown_reason)
             self.assertEqual(body.finish.raw, wire.unknown_reason)
             self.assertNotIn(wire.unknown_reason, wire.reasons)
 
     def test_an_unknown_reason_without_a_word_is_the_word(self) -> None:
-        body = Plain().spell(TEXT, Finish("odd"))
+        body = Plain().encode(TEXT, Finish("odd"))
         self.assertEqual(body.finish, Finish("odd", "odd"))
 
     def test_reason_and_word_must_agree(self) -> None:
         with self.assertRaisesRegex(ValueError, "OpenAI Chat means 'length' by 'length', .*'stop'"):
-            OpenAIChat().spell(TEXT, Finish(FinishReason.STOP, "length"))
+            OpenAIChat().encode(TEXT, Finish(FinishReason.STOP, "length"))
 
-    def test_a_reason_without_a_word_cannot_be_spelled(self) -> None:
+    def test_a_reason_without_a_word_cannot_be_encoded(self) -> None:
         with self.assertRaises(Unsupported) as refusal:
-            Plain().spell(TEXT, Finish(FinishReason.FILTERED))
+            Plain().encode(TEXT, Finish(FinishReason.FILTERED))
         self.assertEqual(
             refusal.exception.reason, "Plain has no finish reason that means 'filtered'"
         )
@@ -104,43 +117,43 @@ class TestScript(unittest.TestCase):
         for wire in (Gemini(), OllamaChat(), OpenAIResponses()):
             call = wire.tool_call(0, "f", {})
             for reason in (FinishReason.STOP, FinishReason.TOOL_USE):
-                finish = wire.spell(*call, Finish(reason)).finish
+                finish = wire.encode(*call, Finish(reason)).finish
                 self.assertEqual(finish, Finish(FinishReason.TOOL_USE, wire.word("stop")))
-            length = wire.spell(*call, Finish(FinishReason.LENGTH)).finish
+            length = wire.encode(*call, Finish(FinishReason.LENGTH)).finish
             assert length is not None
             self.assertEqual(length.reason, FinishReason.LENGTH)
             with self.assertRaisesRegex(Unsupported, "no finish reason that means 'tool_use'"):
-                wire.spell(TEXT, Finish(FinishReason.TOOL_USE))
+                wire.encode(TEXT, Finish(FinishReason.TOOL_USE))
 
     def test_a_finish_in_company_is_settled_too(self) -> None:
-        body = OpenAIChat().spell(Together((TEXT, STOP)))
+        body = OpenAIChat().encode(SameEvent((TEXT, STOP)))
         self.assertEqual(body.finish, Finish(FinishReason.STOP, "stop"))
 
     def test_pieces_and_errors_stand_where_the_script_has_them(self) -> None:
-        extra = Piece(Role.OTHER, {"type": "extra"})
+        extra = RolePayload(Role.OTHER, {"type": "extra"})
         error = WireError("e", "kind", "words", ({"type": "error"}, {"type": "after"}))
-        body = AnthropicMessages().spell(TEXT, extra, TEXT, error)
+        body = AnthropicMessages().encode(TEXT, extra, TEXT, error)
         self.assertEqual(roles(body)[-5:], ["text", "other", "text", "error", "other"])
-        framed = Piece(Role.OTHER, b": framed\n\n")
+        framed = RolePayload(Role.OTHER, b": framed\n\n")
         for wire in (OpenAIResponses(), BedrockConverse()):
-            self.assertEqual(wire.spell(framed).parts[-1].data, b": framed\n\n")
-        body = OpenAIChat().spell(extra, error)
+            self.assertEqual(wire.encode(framed).parts[-1].data, b": framed\n\n")
+        body = OpenAIChat().encode(extra, error)
         self.assertEqual(roles(body), ["start", "other", "error", "other"])
         self.assertIs(body.error, error)
         self.assertIsNone(body.complete)
 
     def test_what_is_no_step_is_refused(self) -> None:
-        for step in ("text", None, 3, Together(()), Together((TEXT,))):
-            with self.assertRaisesRegex(TypeError, "a body is spelled from TextDelta, Reasoning"):
-                Plain().spell(step)  # type: ignore[arg-type]
+        for step in ("text", None, 3, SameEvent(()), SameEvent((TEXT,))):
+            with self.assertRaisesRegex(TypeError, "a body is made from TextDelta, Reasoning"):
+                Plain().encode(step)  # type: ignore[arg-type]
         with self.assertRaisesRegex(TypeError, "got 'text'"):
-            Plain().spell(Together((TEXT, "text")))  # type: ignore[arg-type]
+            Plain().encode(SameEvent((TEXT, "text")))  # type: ignore[arg-type]
 
 
-class TestWhatCannotBeSpelled(unittest.TestCase):
+class TestWhatCannotBeEncoded(unittest.TestCase):
     def refused(self, wire: WireFormat, *script: Any, **options: Any) -> str:
         with self.assertRaises(Unsupported) as refusal:
-            wire.spell(*script, **options)
+            wire.encode(*script, **options)
         self.assertIn(wire.name, refusal.exception.reason)
         return refusal.exception.reason
 
@@ -150,10 +163,10 @@ class TestWhatCannotBeSpelled(unittest.TestCase):
 
     def test_two_things_in_one_event(self) -> None:
         for wire in (Plain(), AnthropicMessages(), BedrockConverse(), CohereChat()):
-            self.assertIn("one event", self.refused(wire, Together((TEXT, STOP))))
+            self.assertIn("one event", self.refused(wire, SameEvent((TEXT, STOP))))
 
     def test_a_finish_before_other_things_in_its_event(self) -> None:
-        self.assertIn("last thing", self.refused(OpenAIChat(), Together((STOP, TEXT))))
+        self.assertIn("last thing", self.refused(OpenAIChat(), SameEvent((STOP, TEXT))))
 
     def test_reasoning_calls_and_usage_where_a_format_has_none(self) -> None:
         plain = Plain()
@@ -214,20 +227,21 @@ class TestWhatCannotBeSpelled(unittest.TestCase):
 
     def test_what_a_plain_format_does_not_define(self) -> None:
         plain = Plain()
-        for ask in (
-            plain.errors,
-            plain.error_bodies,
-            plain.json_answer,
-            plain.usage_bodies,
-            plain.index_bodies,
-            plain.identity_bodies,
-            plain.incomplete_endings,
-            plain.absent_reason_bodies,
-            plain.parallel_call_bodies,
-            plain.cut_argument_bodies,
-        ):
+        for ask in (plain.errors, plain.json_answer):
             with self.assertRaisesRegex(Unsupported, "Plain"):
                 ask()
+        for case in (
+            error_bodies,
+            usage_bodies,
+            index_bodies,
+            identity_bodies,
+            incomplete_endings,
+            absent_reason_bodies,
+            parallel_call_bodies,
+            cut_argument_bodies,
+        ):
+            with self.assertRaisesRegex(Unsupported, "Plain"):
+                case(plain)
         with self.assertRaisesRegex(Unsupported, "HTTP 500"):
             plain.error_response(500)
 
@@ -238,9 +252,9 @@ class TestWhatCannotBeSpelled(unittest.TestCase):
 
 
 class TestUsage(unittest.TestCase):
-    def spell(self, placement: UsagePlacement) -> Any:
+    def encode(self, placement: UsagePlacement) -> Any:
         finish = Finish(FinishReason.STOP, usage=Usage(9, 4))
-        return OpenAIChat().spell(TEXT, TEXT, finish, usage=placement)
+        return OpenAIChat().encode(TEXT, TEXT, finish, usage=placement)
 
     def counts(self, body: Any) -> list[int | None]:
         """Return the completion_tokens of each chunk, None where it tells none."""
@@ -251,26 +265,26 @@ class TestUsage(unittest.TestCase):
         return found
 
     def test_it_stands_where_it_is_asked_to(self) -> None:
-        self.assertEqual(self.counts(self.spell(UsagePlacement.AFTER)), [None] * 4 + [4])
-        self.assertEqual(self.counts(self.spell(UsagePlacement.BEFORE)), [None] * 3 + [4, None])
-        self.assertEqual(self.counts(self.spell(UsagePlacement.ON)), [None] * 3 + [4])
-        self.assertEqual(self.counts(self.spell(UsagePlacement.EVERY)), [None, 1, 2, 4])
+        self.assertEqual(self.counts(self.encode(UsagePlacement.AFTER)), [None] * 4 + [4])
+        self.assertEqual(self.counts(self.encode(UsagePlacement.BEFORE)), [None] * 3 + [4, None])
+        self.assertEqual(self.counts(self.encode(UsagePlacement.ON)), [None] * 3 + [4])
+        self.assertEqual(self.counts(self.encode(UsagePlacement.EVERY)), [None, 1, 2, 4])
 
     def test_its_parts_say_so(self) -> None:
-        after, before = self.spell(UsagePlacement.AFTER), self.spell(UsagePlacement.BEFORE)
+        after, before = self.encode(UsagePlacement.AFTER), self.encode(UsagePlacement.BEFORE)
         self.assertEqual(roles(after)[-3:], ["finish", "usage", "end"])
         self.assertEqual(roles(before)[-3:], ["usage", "finish", "end"])
-        self.assertEqual(roles(self.spell(UsagePlacement.ON))[-2:], ["finish", "end"])
+        self.assertEqual(roles(self.encode(UsagePlacement.ON))[-2:], ["finish", "end"])
 
     def test_usage_of_zeros_is_not_sent(self) -> None:
         for placement in UsagePlacement:
-            body = OpenAIChat().spell(TEXT, TEXT, STOP, usage=placement)
+            body = OpenAIChat().encode(TEXT, TEXT, STOP, usage=placement)
             self.assertEqual(self.counts(body), [None] * 4, placement)
 
     def test_on_every_event_leaves_what_is_no_content_alone(self) -> None:
-        extra = Piece(Role.OTHER, "no json")
+        extra = RolePayload(Role.OTHER, "no json")
         finish = Finish(FinishReason.STOP, usage=Usage(9, 4))
-        body = OpenAIChat().spell(TEXT, extra, finish, usage=UsagePlacement.EVERY)
+        body = OpenAIChat().encode(TEXT, extra, finish, usage=UsagePlacement.EVERY)
         self.assertEqual(body.parts[2].data, b"data: no json\n\n")
 
     def test_the_sample_tells_all_that_the_format_tells(self) -> None:
@@ -283,30 +297,30 @@ class TestUsage(unittest.TestCase):
 class TestReasonsThatAreRight(unittest.TestCase):
     def test_a_kept_call_may_be_reported_as_stop_or_tool_use(self) -> None:
         wire = OpenAIChat()
-        body = wire.spell(*wire.tool_call(0, "f", {}), STOP)
+        body = wire.encode(*wire.tool_call(0, "f", {}), STOP)
         self.assertEqual(body.accepted_reasons, {"stop", "tool_use"})
-        self.assertEqual(wire.spell(TEXT, STOP).accepted_reasons, {"stop"})
-        length = wire.spell(*wire.tool_call(0, "f", {}), wire.finish("length"))
+        self.assertEqual(wire.encode(TEXT, STOP).accepted_reasons, {"stop"})
+        length = wire.encode(*wire.tool_call(0, "f", {}), wire.finish("length"))
         self.assertEqual(length.accepted_reasons, {"length"})
 
     def test_a_reason_may_have_another_reading(self) -> None:
-        body = Gemini().spell(TEXT, Gemini().finish("CONTINUATION"))
+        body = Gemini().encode(TEXT, Gemini().finish("CONTINUATION"))
         self.assertEqual(body.accepted_reasons, {"CONTINUATION", "length"})
 
     def test_the_raw_word_of_an_incomplete_response_may_be_its_status(self) -> None:
         wire = OpenAIResponses()
-        body = wire.spell(TEXT, wire.finish("max_output_tokens"))
+        body = wire.encode(TEXT, wire.finish("max_output_tokens"))
         self.assertEqual(body.accepted_raws, {"max_output_tokens", "incomplete"})
-        self.assertEqual(wire.spell(TEXT, STOP).accepted_raws, {"completed"})
+        self.assertEqual(wire.encode(TEXT, STOP).accepted_raws, {"completed"})
 
     def test_a_turn_without_a_reason_may_have_none_as_raw(self) -> None:
-        body = OpenAIChat().absent_reason_bodies()[-1]
+        body = absent_reason_bodies(OpenAIChat())[-1]
         self.assertEqual(body.finish, STOP)
         self.assertEqual(body.accepted_raws, {"", "stop"})
         self.assertEqual(roles(body).count("finish"), 0)
 
     def test_without_a_finish_there_are_none(self) -> None:
-        body = OpenAIChat().spell(TEXT)
+        body = OpenAIChat().encode(TEXT)
         self.assertEqual((body.accepted_reasons, body.accepted_raws), (frozenset(), frozenset()))
 
 
@@ -325,18 +339,18 @@ class TestHooks(unittest.TestCase):
             (b"raw", "raw"),
         ):
             wire.payload = payload
-            self.assertEqual(wire.spell(TEXT).data.decode(), sent)
+            self.assertEqual(wire.encode(TEXT).data.decode(), sent)
         for payload in (None, 3, ["a"]):
             wire.payload = payload
             with self.assertRaisesRegex(TypeError, "Plain: a hook returned .*expected a mapping"):
-                wire.spell(TEXT)
+                wire.encode(TEXT)
 
     def test_an_unknown_framing_must_be_framed_by_the_format(self) -> None:
         class Binary(Plain):
             framing = Framing.EVENT_STREAM
 
         with self.assertRaisesRegex(TypeError, r"Binary must override frame\(\)"):
-            Binary().spell(TEXT)
+            Binary().encode(TEXT)
         with self.assertRaisesRegex(Unsupported, "every byte belongs to an event"):
             _ = Binary().keep_alive
 
@@ -346,11 +360,11 @@ class TestHooks(unittest.TestCase):
                 return "data: x\n\n"
 
         with self.assertRaisesRegex(TypeError, "expected bytes for the text event, got str"):
-            Stringy().spell(TEXT)
+            Stringy().encode(TEXT)
 
     def test_nan_is_no_json(self) -> None:
         with self.assertRaises(ValueError):
-            Plain().encode({"a": float("nan")})
+            Plain().serialize({"a": float("nan")})
 
 
 class TestIncompleteFormats(unittest.TestCase):
@@ -398,7 +412,7 @@ class TestEndlessAnswer(unittest.TestCase):
 
     def test_they_are_what_a_script_of_as_many_texts_says(self) -> None:
         for wire, _ in FORMATS:
-            body = wire.spell(*(TextDelta(wire.event_text(i)) for i in range(4)))
+            body = wire.encode(*(TextDelta(wire.event_text(i)) for i in range(4)))
             self.assertEqual(b"".join(wire.event(i) for i in range(4)), body.data, wire)
 
     def test_a_keep_alive_between_them_means_nothing(self) -> None:
@@ -427,7 +441,7 @@ class TestToolCall(unittest.TestCase):
 
     def test_large_arguments_are_as_large_as_asked(self) -> None:
         for wire, decoder in FORMATS:
-            body = wire.large_call_body(100_000)
-            (call,) = body.turn().message.tool_uses
+            body = large_call_body(wire, 100_000)
+            (call,) = turn_of(body).message.tool_uses
             self.assertGreater(len(call.arguments["text"].encode()), 100_000)
             self.assertEqual(meaning(decoder().read(body.data)), meaning(body.events))

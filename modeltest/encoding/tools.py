@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from modeltest.encoding.payloads import Unsupported
+
+if TYPE_CHECKING:
+    from modeltest.interface import ToolCallDelta
 
 # Names that every provider takes, whatever its grammar.
 _COMMON = ("get_weather", "getWeather2", "a-1", "_x", "a" * 64)
@@ -82,6 +88,11 @@ Path = tuple[str, ...]
 """Where something stands in a request: keys, and "*" for each item of a list."""
 
 
+def pluck_all(value: Any, paths: Sequence[Path]) -> tuple[Any, ...]:
+    """Return everything at any of `paths` in `value`, in order."""
+    return tuple(found for path in paths for found in pluck(value, path))
+
+
 def pluck(value: Any, path: Path) -> Iterator[Any]:
     """Yield everything at `path` in `value`; nothing where a step is missing or of another type."""
     if not path:
@@ -92,3 +103,25 @@ def pluck(value: Any, path: Path) -> Iterator[Any]:
                 yield from pluck(item, path[1:])
     elif isinstance(value, Mapping) and path[0] in value:
         yield from pluck(value[path[0]], path[1:])
+
+
+def whole_arguments(format_name: str, delta: ToolCallDelta) -> dict[str, Any]:
+    """Return the arguments of a call for a format that sends them as an object.
+
+    Raises:
+        Unsupported: `delta` is no whole call, or its arguments are no JSON object.
+    """
+    try:
+        arguments = json.loads(delta.arguments or "{}", parse_constant=_refuse_constant)
+    except ValueError:
+        arguments = None
+    if not delta.name or not isinstance(arguments, dict):
+        raise Unsupported(
+            f"{format_name} sends a call whole, its arguments as an object: "
+            f"{delta.arguments!r:.40} is none"
+        )
+    return arguments
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

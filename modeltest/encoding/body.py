@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from modeltest.interface import (
-    APIError,
-    Event,
-    Finish,
-    StreamProtocolError,
-    TextDelta,
-    Turn,
-    Usage,
-    assemble,
-)
-from modeltest.wire.framing import Framing
-from modeltest.wire.pieces import Role, WireError, WirePart
+from modeltest.encoding.framing import Framing
+from modeltest.encoding.payloads import Role, Unsupported, WireError, WirePart
+from modeltest.interface import Event, Finish, TextDelta, Usage
+
+if TYPE_CHECKING:
+    from modeltest.encoding.script import Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +124,29 @@ class Body:
         """Return a body of other `parts` that means the same and is complete after as many."""
         return replace(self, name=name, parts=parts)
 
-    def turn(self) -> Turn:
-        """Return the turn an agent loop must get from this body.
-
-        Raises:
-            APIError: the provider fails in it.
-            StreamProtocolError: an event is malformed.
-
-        And what `modeltest.interface.assemble` raises: the turn is cut, filtered, incomplete,
-        or contradicts itself.
-        """
-        if self.error is not None:
-            raise APIError(None, self.error.message, type=self.error.type)
-        if self.first(Role.MALFORMED) is not None:
-            raise StreamProtocolError(f"malformed event in {self.name!r}")
-        return assemble(self.events)
-
     def __repr__(self) -> str:
         return f"<Body {self.name!r}: {len(self.parts)} events, {len(self.data)} bytes>"
+
+
+def encode_each(
+    scripts: Mapping[str, Sequence[Item]], encode: Callable[..., Body]
+) -> tuple[Body, ...]:
+    """Return the bodies of those `scripts` that can be encoded, by their names.
+
+    Args:
+        scripts: by the names that their bodies get.
+        encode: what makes a body of one, such as the method of a format.
+
+    Raises:
+        Unsupported: none can; with the first reason.
+    """
+    bodies: list[Body] = []
+    refusals: list[Unsupported] = []
+    for name, script in scripts.items():
+        try:
+            bodies.append(encode(*script, name=name))
+        except Unsupported as refusal:
+            refusals.append(refusal)
+    if not bodies:
+        raise refusals[0]
+    return tuple(bodies)

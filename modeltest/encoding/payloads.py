@@ -1,4 +1,4 @@
-"""What bodies are put together from: events of the wire before and after they are framed."""
+"""What bodies are put together from: payloads with their roles, and the framed parts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+
+class Unsupported(Exception):  # noqa: N818 - not a fault: a check skips with its reason
+    """The format has no way to say this.
+
+    A format raises it where it is asked for something that its provider never sends; a check
+    that meets it is skipped, with the reason shown.
+
+    Attributes:
+        reason: one sentence's worth of why, such as "Ollama: arguments are sent whole".
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class UsagePlacement(StrEnum):
+    """Where a body tells its token counts."""
+
+    AFTER = "after the finish"
+    ON = "on the finish"
+    BEFORE = "before the finish"
+    EVERY = "on every event, growing"
 
 
 class Role(StrEnum):
@@ -24,20 +48,20 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class Malformed:
     """A payload whose JSON is cut short; its frame is whole."""
 
     payload: Mapping[str, Any]
 
 
-Payload = Mapping[str, Any] | str | bytes | Broken
+Payload = Mapping[str, Any] | str | bytes | Malformed
 """One event before it is framed: a mapping is sent as JSON, a str as it is, and bytes are
 already framed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """One event before it is framed; in a script, an event given in the wire's own words.
+class RolePayload:
+    """One event before it is framed; in a script, an event given in the provider's own words.
 
     Attributes:
         role: what it is for.
@@ -48,15 +72,15 @@ class Piece:
     payload: Payload
 
 
-def change(
-    pieces: Iterable[Piece], role: Role, how: Callable[[Mapping[str, Any]], Payload]
-) -> list[Piece]:
-    """Return `pieces`, the payloads of those with `role` passed through `how`."""
+def change_payloads(
+    payloads: Iterable[RolePayload], role: Role, how: Callable[[Mapping[str, Any]], Payload]
+) -> list[RolePayload]:
+    """Return `payloads`, those with `role` passed through `how`."""
     return [
-        Piece(role, how(piece.payload))
-        if piece.role is role and isinstance(piece.payload, Mapping)
-        else piece
-        for piece in pieces
+        RolePayload(role, how(one.payload))
+        if one.role is role and isinstance(one.payload, Mapping)
+        else one
+        for one in payloads
     ]
 
 
@@ -81,10 +105,10 @@ class WireError:
         """What must reach the raised error: the type and the message, where there are any."""
         return tuple(word for word in (self.type, self.message) if word)
 
-    def pieces(self) -> Iterator[Piece]:
-        """Yield the error, then what follows it."""
+    def in_roles(self) -> Iterator[RolePayload]:
+        """Yield the payloads with their roles: the error, then what follows it."""
         for n, payload in enumerate(self.payloads):
-            yield Piece(Role.OTHER if n else Role.ERROR, payload)
+            yield RolePayload(Role.OTHER if n else Role.ERROR, payload)
 
 
 @dataclass(frozen=True, slots=True)
