@@ -23,7 +23,7 @@ import unittest
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import UnionType
+from types import FunctionType, UnionType
 from typing import get_args
 
 from modeltest.checks import ALL
@@ -160,21 +160,12 @@ def _names(module: str) -> str:
     """Return a table of a module's public names, each with the first line of its docstring."""
     found = importlib.import_module(module)
     named = ((name, getattr(found, name)) for name in found.__all__ if not name.startswith("_"))
-    return _table(("name", "what it is"), ((f"`{name}`", _summary(it)) for name, it in named))
+    return _table(("name", "what it is"), ((f"`{name}`", _summary(name, it)) for name, it in named))
 
 
-def _functions(module: str) -> str:
-    """Return a table of the public functions that a module defines."""
-    found = importlib.import_module(module)
-    named = (
-        (name, it)
-        for name, it in vars(found).items()
-        if inspect.isfunction(it) and it.__module__ == module and not name.startswith("_")
-    )
-    return _table(("function", "what it does"), ((f"`{name}`", _summary(it)) for name, it in named))
-
-
-def _summary(value: object) -> str:
+def _summary(name: str, value: object) -> str:
+    if isinstance(value, type | FunctionType) and value.__name__ != name:
+        return f"The earlier name of `{value.__name__}`."
     if isinstance(value, UnionType):
         return "One of " + ", ".join(f"`{kind.__name__}`" for kind in get_args(value)) + "."
     if isinstance(value, str):
@@ -202,7 +193,6 @@ COMMANDS: Mapping[str, Callable[..., str]] = {
     "code": _code,
     "failure": _failure,
     "fixes": _fixes,
-    "functions": _functions,
     "names": _names,
     "run": _run,
 }
