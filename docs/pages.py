@@ -136,24 +136,20 @@ class _Result(unittest.TestResult):
 
 
 def _fixes(*groups: str) -> str:
-    """Return a table of what fails, why, and what helps; checks of one fix share a row."""
+    """Return a table of checks and their fixes; checks with the same fix share a row."""
     rows: dict[str, list[Check]] = {}
     for check in ALL:
         if check.group in groups:
             rows.setdefault(check.fix, []).append(check)
     return _table(
-        ("check", "rule", "fix"),
-        ((_ids(checks), _requirements(checks), fix) for fix, checks in rows.items()),
+        ("check and its rule", "fix"),
+        (("<br>".join(map(_rule, checks)), fix) for fix, checks in rows.items()),
     )
 
 
-def _ids(checks: Iterable[Check]) -> str:
-    return "<br>".join(f"`{id_}`" for id_ in dict.fromkeys(check.id for check in checks))
-
-
-def _requirements(checks: Iterable[Check]) -> str:
-    should = {Level.SHOULD: " *(SHOULD)*"}
-    return "<br>".join(f"{check.requirement}{should.get(check.level, '')}" for check in checks)
+def _rule(check: Check) -> str:
+    should = " *(SHOULD)*" if check.level is Level.SHOULD else ""
+    return f"`{check.id}` {check.requirement}{should}"
 
 
 def _names(module: str) -> str:
