@@ -6,7 +6,8 @@ A generated part stands between two comments, which neither a code host nor Sphi
     …
     <!-- /generated -->
 
-After the colon comes one of the commands in `COMMANDS`, and its arguments.
+After the colon comes one of the commands in `COMMANDS`, and its arguments. With `--all`, times and
+states of connections are written anew too, which are not the same in each run.
 """
 
 from __future__ import annotations
@@ -55,13 +56,18 @@ def made(command: str) -> str:
     return COMMANDS[name](*arguments)
 
 
-def renewed(page: str) -> str:
-    """Return a page with its generated parts made anew, unless they differ by chance alone."""
+def renewed(page: str, *, everything: bool = False) -> str:
+    """Return a page with its generated parts made anew.
+
+    Args:
+        page: the page.
+        everything: also those that differ in nothing but what varies by chance.
+    """
 
     def part(found: re.Match[str]) -> str:
         new = made(found["command"])
-        text = found["text"] if steady(new) == steady(found["text"]) else new
-        return f"{found[1]}{text}{found[4]}"
+        alike = steady(new) == steady(found["text"]) and not everything
+        return f"{found[1]}{found['text'] if alike else new}{found[4]}"
 
     return _PART.sub(part, page)
 
@@ -199,7 +205,7 @@ def main() -> None:
     """Write the generated parts of all pages anew."""
     for path in pages():
         old = path.read_text(encoding="utf-8")
-        new = renewed(old)
+        new = renewed(old, everything="--all" in sys.argv)
         if new != old:
             path.write_text(new, encoding="utf-8")
 
