@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from modeltest.backend import Progress
-from modeltest.consumer import Log
-from modeltest.delivery import Scenario
-from modeltest.harness import Evidence, Failure, all_said, count, shown
+from modeltest.assertions.error_text import all_said, shown
+from modeltest.harness import Evidence, Failure, count
 from modeltest.interface import Finish, ModelError, ProtocolError
 
+if TYPE_CHECKING:
+    from modeltest.harness import Declares, Transcript
 
-def expect_refused(
-    scenario: Scenario, what: str, progress: Progress | None = None, *evidence: Evidence
-) -> None:
-    """Read the turn, and expect that it fails as `assemble` reads it.
+
+def expect_refusal(declares: Declares, log: Transcript, what: str, *evidence: Evidence) -> None:
+    """Expect that a turn fails as `assemble` reads it.
 
     The adapter raises its `model_error`, or ends without a Finish. What it gave before the
     cut does not matter.
-
-    Raises:
-        Failure: a Finish came, or an error of another type.
-    """
-    expect_refusal(scenario, scenario.read(progress), what, *evidence)
-
-
-def expect_refusal(scenario: Scenario, log: Log, what: str, *evidence: Evidence) -> None:
-    """Expect the same of a turn that was read already.
 
     Raises:
         Failure: a Finish came, or an error of another type; with `evidence`.
@@ -41,10 +32,12 @@ def expect_refusal(scenario: Scenario, log: Log, what: str, *evidence: Evidence)
                 evidence,
             )
     if log.error is not None:
-        _expect_known(scenario, log, log.error, what, evidence)
+        expect_known_error(declares, log, log.error, what, evidence)
 
 
-def expect_error(scenario: Scenario, log: Log, what: str, *evidence: Evidence) -> BaseException:
+def expect_error(
+    declares: Declares, log: Transcript, what: str, *evidence: Evidence
+) -> BaseException:
     """Expect that the turn, which was read already, raised an error that an agent loop knows.
 
     Returns:
@@ -58,7 +51,7 @@ def expect_error(scenario: Scenario, log: Log, what: str, *evidence: Evidence) -
         finishes = [event for event in log.events if isinstance(event, Finish)]
         end = f"among them {finishes[0]!r}" if finishes else "then the end"
         raise Failure(f"{what} raised nothing: {came}, {end}; expected an error.", evidence)
-    _expect_known(scenario, log, log.error, what, evidence)
+    expect_known_error(declares, log, log.error, what, evidence)
     return log.error
 
 
@@ -93,16 +86,25 @@ def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def _expect_known(
-    scenario: Scenario, log: Log, error: BaseException, what: str, evidence: tuple[Evidence, ...]
+def expect_known_error(
+    declares: Declares,
+    log: Transcript,
+    error: BaseException,
+    what: str,
+    evidence: tuple[Evidence, ...],
 ) -> None:
-    if not isinstance(error, refusals(scenario)):
+    """Expect that an error is of a type that an agent loop catches.
+
+    Raises:
+        Failure: with `evidence`, and where it was raised.
+    """
+    if not isinstance(error, declared_errors(declares)):
         raise Failure(
             f"{what} made the adapter raise, after {count(len(log.events), 'event')}, "
-            f"{shown(error)}; expected {names_of(scenario.target.model_error)}, which is what an "
+            f"{shown(error)}; expected {names_of(declares.model_error)}, which is what an "
             "agent loop catches.",
             (*evidence, Evidence("raised", "\n".join(log.raised_at))),
-            fix=_NAME_IT if _is_its_own(error, scenario.model) else "",
+            fix=_NAME_IT if _is_its_own(error, declares) else "",
         )
 
 
@@ -112,15 +114,14 @@ _NAME_IT = (
 )
 
 
-def _is_its_own(error: BaseException, model: object) -> bool:
+def _is_its_own(error: BaseException, declares: Declares) -> bool:
     """Tell whether an error's type comes from the package that the adapter comes from."""
-    packages = {type(thing).__module__.partition(".")[0] for thing in (error, model)}
-    return len(packages) == 1
+    return type(error).__module__.partition(".")[0] == declares.package
 
 
-def refusals(scenario: Scenario) -> tuple[type[BaseException], ...]:
+def declared_errors(declares: Declares) -> tuple[type[BaseException], ...]:
     """Return the error types by which a turn may fail: the adapter's own, and the contract's."""
-    given = scenario.target.model_error
+    given = declares.model_error
     own = given if isinstance(given, tuple) else (given,)
     return (*own, ModelError, ProtocolError)
 

@@ -1,36 +1,35 @@
-"""Judging what an adapter made of a whole body, where the wire says what it means."""
+"""A whole turn: what the wire format says that a body means, and what came of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from modeltest.assertions.assembly import Assembler, assemble, check_finish
+from modeltest.assertions.error_text import shown
 from modeltest.assertions.refusal import expect_refusal
-from modeltest.backend import Response, Send, Step, ended_cleanly, events, sent
-from modeltest.consumer import Log
-from modeltest.delivery import CheckContext, Scenario, ending
-from modeltest.harness import Evidence, Failure, Skip, shown
+from modeltest.assertions.report import bytes_shown, ending, shortened
+from modeltest.encoding import Role
+from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
-    Assembler,
-    Event,
     Finish,
     FinishReason,
+    ModelError,
     ProtocolError,
     ReasoningDelta,
-    TextDelta,
     ToolCallDelta,
-    Usage,
 )
-from modeltest.wire import Body, Role, Unsupported
 
-_SHOWN = 300
-"""Characters of a body or an answer that a failure shows."""
+if TYPE_CHECKING:
+    from modeltest.encoding import Body
+    from modeltest.harness import Answer, Transcript
+    from modeltest.interface import Event
 
 
 @dataclass(frozen=True)
-class Reading:
-    """An answer as an agent loop sees it, without how it was cut into deltas.
+class Content:
+    """What a turn says, without how it was cut into deltas.
 
     Attributes:
         text: all text, joined.
@@ -45,24 +44,28 @@ class Reading:
     finish: Finish | None
 
 
-def reading(log: Log) -> Reading:
-    """Return what the events of `log` say.
+def content_of(events: Iterable[Event]) -> Content:
+    """Return what `events` say.
 
     Raises:
         ProtocolError: they contradict each other, or a call's arguments are no JSON object.
     """
     assembler = Assembler()
-    for event in log.events:
+    finishes: list[Finish] = []
+    thoughts: list[ReasoningDelta] = []
+    for event in events:
         assembler.add(event)
+        if isinstance(event, Finish):
+            finishes.append(event)
+        elif isinstance(event, ReasoningDelta):
+            thoughts.append(event)
     message = assembler.message()
-    finishes = [event for event in log.events if isinstance(event, Finish)]
-    thoughts = [event for event in log.events if isinstance(event, ReasoningDelta)]
     parts = (
         "".join(thought.text for thought in thoughts),
         "".join(thought.signature for thought in thoughts),
         "".join(thought.redacted for thought in thoughts),
     )
-    return Reading(
+    return Content(
         message.text,
         parts if any(parts) else (),
         tuple((call.name, dict(call.arguments)) for call in message.tool_uses),
@@ -70,32 +73,27 @@ def reading(log: Log) -> Reading:
     )
 
 
-def sends(body: Body) -> tuple[Send, ...]:
-    """Return the steps that send `body`, one event a write."""
-    return events(body.chunks)
+def refused_by_assemble(events: Iterable[Event]) -> BaseException | None:
+    """Return the error by which `assemble` refuses these events, or None.
 
-
-def answer(context: CheckContext, body: Body, *ending_steps: Step) -> Response:
-    """Return the response that sends `body`, one event a write, and then plays more steps."""
-    return Response((*sends(body), *ending_steps), content_type=context.target.wire.content_type)
-
-
-def ordinary_answer(context: CheckContext, *texts: str, first: int = 0) -> Response:
-    """Return a whole answer of these texts; without a wire one that is cut, after two events.
-
-    Args:
-        context: says what the provider's answers look like.
-        texts: what it says, where there is a wire.
-        first: number of the first event, where there is none.
+    An answer that was filtered, or cut at a limit, or ended for a reason that nobody knows, is
+    an answer here: it may have been read well all the same.
     """
-    wire = context.target.wire
-    if wire is None:
-        return ended_cleanly(sent(context, range(first, first + 2)))
-    return answer(context, wire.encode(*map(TextDelta, texts), Finish(FinishReason.STOP)))
+    try:
+        assemble(map(_with_plain_reason, events))
+    except (ModelError, ProtocolError) as error:
+        return error
+    return None
 
 
-def expect_meaning(scenario: Scenario, body: Body, log: Log) -> None:
-    """Expect that the adapter made of `body` what the format means by it.
+def _with_plain_reason(event: Event) -> Event:
+    if not isinstance(event, Finish) or event.reason == FinishReason.TOOL_USE:
+        return event
+    return Finish(FinishReason.STOP)
+
+
+def expect_turn(answer: Answer) -> None:
+    """Expect that the adapter made of the body what the format means by it.
 
     A body that fails, or does not end its turn, must be refused; any other must give its text,
     its calls and one Finish with its reason.
@@ -103,26 +101,28 @@ def expect_meaning(scenario: Scenario, body: Body, log: Log) -> None:
     Raises:
         Failure: with the body and both readings.
     """
+    body = answer.body
     if body.error is not None or body.finish is None or body.first(Role.MALFORMED) is not None:
         what = f"a body that is no whole answer ({body.name})"
-        expect_refusal(scenario, log, what, wire_shown(body))
+        expect_refusal(answer, answer.log, what, bytes_shown(body))
         return
-    expect_answer(body, log)
+    expect_answer(answer)
 
 
-def expect_answer(body: Body, log: Log) -> Reading:
-    """Expect the text, the calls and the finish of `body`; return what came.
+def expect_answer(answer: Answer) -> Content:
+    """Expect the text, the calls and the finish of the body; return what came.
 
     Raises:
         Failure: with the body and both readings.
     """
+    body, log = answer.body, answer.log
     if log.error is not None:
-        raise Failure(f"a whole answer raised {shown(log.error)}.", (wire_shown(body),))
+        raise Failure(f"a whole answer raised {shown(log.error)}.", (bytes_shown(body),))
     try:
-        got = reading(log)
+        got = content_of(log.events)
     except ProtocolError as error:
-        raise Failure(f"the events contradict each other: {error}.", (wire_shown(body),)) from None
-    wanted = meaning(body)
+        raise Failure(f"the events contradict each other: {error}.", (bytes_shown(body),)) from None
+    wanted = content_of(body.events)
     if got.text != wanted.text:
         raise _differ(body, "text", wanted.text, got.text)
     if got.reasoning and got.reasoning != wanted.reasoning:
@@ -135,19 +135,7 @@ def expect_answer(body: Body, log: Log) -> Reading:
     return got
 
 
-def meaning(body: Body) -> Reading:
-    """Return what the format means by `body`.
-
-    Raises:
-        ProtocolError: the body contradicts itself.
-    """
-    log = Log()
-    for event in body.events:
-        log.add(event)
-    return reading(log)
-
-
-def expect_one_finish(log: Log) -> Finish:
+def expect_one_finish(log: Transcript) -> Finish:
     """Expect exactly one Finish, and that it came last; return it.
 
     Raises:
@@ -161,43 +149,68 @@ def expect_one_finish(log: Log) -> Finish:
     return finishes[0]
 
 
-def expect_raw(body: Body, finish: Finish) -> None:
-    """Expect the provider's own word in `Finish.raw`.
+def expect_raw(answer: Answer) -> Finish:
+    """Expect the turn, and the provider's own word in `Finish.raw`; return the Finish.
 
     Raises:
         Failure: with both words.
     """
+    expect_answer(answer)
+    finish, body = expect_one_finish(answer.log), answer.body
+    expect_sound(finish)
     if finish.raw not in body.accepted_raws:
         wanted = " or ".join(map(repr, sorted(body.accepted_raws)))
         raise Failure(
             f"expected the provider's own word {wanted} in Finish.raw, got {finish.raw!r}.",
-            (wire_shown(body),),
+            (bytes_shown(body),),
         )
+    return finish
 
 
-def expect_usage(body: Body, finish: Finish | None) -> None:
-    """Expect the token counts of `body`; none where there is no Finish.
+def expect_sound(finish: Finish) -> None:
+    """Expect what holds of every Finish: see `check_finish`.
+
+    Raises:
+        Failure: with what does not hold.
+    """
+    try:
+        check_finish(finish)
+    except AssertionError as error:
+        raise Failure(f"{error}.") from None
+
+
+def expect_usage(answer: Answer) -> None:
+    """Expect the token counts of the body, where it ends its turn.
 
     Raises:
         Failure: with both counts.
     """
-    wanted, got = (Usage() if end is None else end.usage for end in (body.finish, finish))
-    if got != wanted:
+    body = answer.body
+    if body.finish is None:
+        return
+    finish = expect_one_finish(answer.log)
+    if finish.usage != body.finish.usage:
         raise Failure(
             "the usage is not what was sent.",
-            (Evidence("expected", str(wanted)), Evidence("got", str(got)), wire_shown(body)),
+            (
+                Evidence("expected", str(body.finish.usage)),
+                Evidence("got", str(finish.usage)),
+                bytes_shown(body),
+            ),
         )
+    expect_sound(finish)
 
 
-def expect_ids(body: Body, events: Iterable[Event]) -> None:
-    """Expect the ids of the calls of `body`; where it sends none, they may be any.
+def expect_ids(answer: Answer) -> None:
+    """Expect the ids of the body's calls; where it sends none, they may be any.
 
     Raises:
         Failure: with both.
     """
-    wanted, got, data = _ids(body.events), _ids(events), body.data
+    body = answer.body
+    wanted, got, data = _ids(body.events), _ids(answer.log.events), body.data
     if got != wanted and all(id_.encode() in data for id_ in wanted):
-        raise Failure(f"expected the calls' ids {wanted}, got {got}.", (wire_shown(body),))
+        raise Failure(f"expected the calls' ids {wanted}, got {got}.", (bytes_shown(body),))
 
 
 def _ids(events: Iterable[Event]) -> list[str]:
@@ -211,39 +224,10 @@ def tool_names(body: Body) -> list[str]:
     return [e.name for e in body.events if isinstance(e, ToolCallDelta) and e.name]
 
 
-def wire_shown(body: Body) -> Evidence:
-    """Return the body's bytes as evidence, shortened."""
-    data = body.data
-    if len(data) > _SHOWN:
-        half = _SHOWN // 2
-        return Evidence("wire", f"{data[:half]!r} … {data[-half:]!r} ({len(data)} bytes)")
-    return Evidence("wire", repr(data))
-
-
-def bodies_or_skip(bodies: Any) -> tuple[Body, ...]:
-    """Return what `bodies()` gives; a format that cannot spell it leaves nothing to judge.
-
-    Raises:
-        Skip: with the format's reason.
-    """
-    try:
-        return tuple(bodies())
-    except Unsupported as refusal:
-        raise Skip(str(refusal)) from None
-
-
-def bodies_or_none(bodies: Any) -> tuple[Body, ...]:
-    """Return what `bodies()` gives, nothing where the format cannot spell it."""
-    try:
-        return tuple(bodies())
-    except Unsupported:
-        return ()
-
-
-def _expect_finish(body: Body, log: Log, finish: Finish | None) -> None:
+def _expect_finish(body: Body, log: Transcript, finish: Finish | None) -> None:
     if finish is None:
         raise Failure(
-            f"expected a Finish ({body.finish!r}), got none: {ending(log)}.", (wire_shown(body),)
+            f"expected a Finish ({body.finish!r}), got none: {ending(log)}.", (bytes_shown(body),)
         )
     expect_one_finish(log)
     if str(finish.reason) not in body.accepted_reasons:
@@ -257,21 +241,16 @@ _WHOLE = {
     "reasoning": "hand on reasoning whole, its signature and its opaque blocks included, or leave "
     "it out: the provider refuses half of it when it is sent back",
 }
-"""What of the answer differs → how to mend it."""
+"""What of the answer differs → how to fix it."""
 
 
 def _differ(body: Body, what: str, wanted: object, got: object) -> Failure:
     return Failure(
         f"the answer's {what}: not what was sent.",
         (
-            Evidence("expected", _cut(wanted)),
-            Evidence("got", _cut(got)),
-            wire_shown(body),
+            Evidence("expected", shortened(wanted)),
+            Evidence("got", shortened(got)),
+            bytes_shown(body),
         ),
         fix=_WHOLE.get(what, ""),
     )
-
-
-def _cut(value: object) -> str:
-    text = repr(value) if not isinstance(value, str) else repr(str(value))
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"

@@ -1,11 +1,10 @@
-"""The streaming backend: a threaded HTTP server that plays scripts and records exchanges.
+"""The streaming backend: a threaded HTTP server that runs scripts and records exchanges.
 
 It knows bytes and sockets, not models.
 """
 
 from modeltest.backend.backend import Backend, BackendError, SocketsClosed
-from modeltest.backend.exchange import Exchange, Leaving, Played
-from modeltest.backend.progress import Progress
+from modeltest.backend.exchange import Disconnect, Exchange, StepRecord
 from modeltest.backend.redaction import REDACTED, shown_request
 from modeltest.backend.response import Framing, Response, SendHead
 from modeltest.backend.scripts import (
@@ -31,7 +30,6 @@ from modeltest.backend.scripts import (
     silent_after,
     without_last_chunk,
 )
-from modeltest.backend.stage import PeerLeft, Stage, Stopped
 from modeltest.backend.steps import (
     Await,
     Close,
@@ -47,7 +45,8 @@ from modeltest.backend.steps import (
     events,
     writes,
 )
-from modeltest.backend.threads import KitThread, copies_came_back, leave_copy
+from modeltest.backend.writer import PeerDisconnected, ResponseWriter, Stopped
+from modeltest.threads import KitThread, Progress, copies_came_back, leave_copy
 
 __all__ = [
     "REDACTED",
@@ -58,26 +57,26 @@ __all__ = [
     "BackendError",
     "Close",
     "CloseInsideChunk",
+    "Disconnect",
     "End",
     "Exchange",
     "Flood",
     "Framing",
     "KitThread",
-    "Leaving",
     "Mark",
     "Pause",
-    "PeerLeft",
-    "Played",
+    "PeerDisconnected",
     "Progress",
     "Repeat",
     "Reset",
     "Response",
+    "ResponseWriter",
     "Send",
     "SendHead",
     "SocketsClosed",
-    "Stage",
     "Stall",
     "Step",
+    "StepRecord",
     "Stopped",
     "answered",
     "bad_request",

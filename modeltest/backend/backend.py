@@ -12,7 +12,7 @@ from modeltest.backend.exchange import Exchange
 from modeltest.backend.handler import Handler
 from modeltest.backend.request import Request
 from modeltest.backend.response import Response
-from modeltest.backend.server import Server, Torn
+from modeltest.backend.server import Server, SocketsLost
 from modeltest.backend.steps import Step
 
 STOP_TIMEOUT = 10.0
@@ -191,6 +191,6 @@ class Backend:
 
 
 def _fault(error: BaseException) -> BackendError:
-    if isinstance(error, Torn):
+    if isinstance(error, SocketsLost):
         return SocketsClosed(str(error))
     return BackendError(f"the server failed: {error!r}")

@@ -1,4 +1,4 @@
-"""The listening side: one loop accepts connections, takes what they send, sees them leave."""
+"""The listening side: one loop accepts connections, takes what they send, sees them disconnect."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import threading
 from collections.abc import Callable
 
 from modeltest.backend.connection import Connection
-from modeltest.backend.threads import KitThread
+from modeltest.threads import KitThread
 
 _BACKLOG = 1024
 _LOOK = 0.5
 """Seconds after which the loop, if nothing wakes it, looks whether it has its sockets still."""
 
 
-_TORN: list[selectors.BaseSelector] = []
-"""Selectors of servers that were torn: collected, they would close what is not theirs."""
+_LOST: list[selectors.BaseSelector] = []
+"""Selectors of servers that lost their sockets: collected, they would close what is not theirs."""
 
 
-class Torn(Exception):  # noqa: N818 - named as what it says of the server
+class SocketsLost(Exception):  # noqa: N818 - named as what it says of the server
     """Someone else closed a socket of the server."""
 
     def __init__(self) -> None:
@@ -89,9 +89,13 @@ class Server:
         try:
             self._go_round()
         except OSError as error:  # of the selector: who calls a socket sees to its errors
-            self._tear_down(Torn() if error.errno == errno.EBADF else error)
-        except (Torn, KeyError, ValueError):  # it knows the number still, or is closed itself
-            self._tear_down(Torn())
+            self._give_up(SocketsLost() if error.errno == errno.EBADF else error)
+        except (
+            SocketsLost,
+            KeyError,
+            ValueError,
+        ):  # it knows the number still, or is closed itself
+            self._give_up(SocketsLost())
         else:
             with contextlib.suppress(OSError):  # someone was quicker
                 self._opened.close()
@@ -116,20 +120,20 @@ class Server:
         sockets = [self._waker, self._woken, *(c.socket for c in self._handlers)]
         sockets += [] if self._shutting else [self._listener]
         if any(sock.fileno() < 0 for sock in sockets):
-            raise Torn
+            raise SocketsLost
 
-    def _tear_down(self, error: BaseException) -> None:
+    def _give_up(self, error: BaseException) -> None:
         """Give up, and let the handlers end.
 
         Nothing is closed: a descriptor that someone closed may be another's by now.
         """
         self.errors.append(error)
         self.stopping.set()
-        _TORN.append(self._selector)
+        _LOST.append(self._selector)
         for sock in (self._listener, self._waker, self._woken):
             sock.detach()
         for connection, thread in tuple(self._handlers.items()):
-            connection.tear()
+            connection.abort()
             thread.join(_LOOK)
             if not thread.is_alive():
                 del self._handlers[connection]
@@ -142,13 +146,13 @@ class Server:
 
     def _drain_woken(self) -> None:
         if not self._woken.recv(4096):
-            raise Torn  # only who closed the other end can have done that
+            raise SocketsLost  # only who closed the other end can have done that
 
     def _accept(self) -> None:
         try:
             sock, _ = self._listener.accept()
         except (BlockingIOError, ConnectionError):
-            return  # it left again before it was accepted
+            return  # it disconnected again before it was accepted
         except OSError as error:  # no descriptors left: it would fail again and again
             if error.errno == errno.EBADF:
                 raise
@@ -156,7 +160,7 @@ class Server:
             self._stop_listening()
             return
         sock.settimeout(None)
-        with contextlib.suppress(OSError):  # macOS, if the peer has already left
+        with contextlib.suppress(OSError):  # macOS, if the peer has already disconnected
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._begin(Connection(sock, self.stopping))
 
@@ -174,7 +178,7 @@ class Server:
 
     def _receive(self, connection: Connection) -> None:
         if not connection.receive():
-            self._forget(connection.socket)
+            self._stop_watching(connection.socket)
 
     def _handle(self, connection: Connection) -> None:
         try:
@@ -185,17 +189,17 @@ class Server:
             self._do(functools.partial(self._close, connection))
 
     def _close(self, connection: Connection) -> None:
-        self._forget(connection.socket)
+        self._stop_watching(connection.socket)
         connection.socket.close()
         # To send this command was the last that the thread did. Joined, so that none is left
         # when the loop has ended.
         self._handlers.pop(connection).join()
 
     def _stop_listening(self) -> None:
-        self._forget(self._listener)
+        self._stop_watching(self._listener)
         self._listener.close()
 
-    def _forget(self, sock: socket.socket) -> None:
+    def _stop_watching(self, sock: socket.socket) -> None:
         """Look no more at `sock`, if it still is looked at: asking is cheaper than a KeyError."""
         if sock.fileno() >= 0 and sock.fileno() in self._selector.get_map():
             self._selector.unregister(sock)

@@ -12,7 +12,6 @@ from types import ModuleType
 
 from modeltest.checks import (
     calls,
-    cuts,
     delivery,
     faults,
     faults_key,
@@ -20,7 +19,7 @@ from modeltest.checks import (
     finish,
     framing,
     isolation,
-    loops,
+    reader,
     release,
     tools,
     truncation,
@@ -35,9 +34,7 @@ def _checks_of(module: ModuleType) -> tuple[Check, ...]:
 ALL: tuple[Check, ...] = (
     *_checks_of(release),
     *_checks_of(delivery),
-    loops.event_loop_stays_responsive,
     *_checks_of(truncation),
-    *_checks_of(cuts),
     *_checks_of(finish),
     *_checks_of(calls),
     *_checks_of(framing),
@@ -46,9 +43,14 @@ ALL: tuple[Check, ...] = (
     *_checks_of(faults_key),
     *_checks_of(tools),
     *_checks_of(isolation),
-    loops.two_event_loops,
 )
 """Every check, in the order of the contract."""
+
+IN_MEMORY: tuple[Check, ...] = (
+    *_checks_of(reader),
+    *(check for check in ALL if check.in_memory),
+)
+"""What a stream parser is held to by itself."""
 
 _TIMES = Counter(check.id for check in ALL)
 
@@ -73,4 +75,4 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 }
 """What checks may be called, by id, test method, or group as "tools/*" → the methods it means."""
 
-__all__ = ["ALL", "BY_NAME", "METHODS", "name_of"]
+__all__ = ["ALL", "BY_NAME", "IN_MEMORY", "METHODS", "name_of"]

@@ -6,15 +6,17 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from modeltest import corpus
 from modeltest.assertions import (
-    answer,
-    bodies_or_skip,
+    bytes_shown,
+    chain_of,
+    ending,
     expect_error,
-    expect_refused,
+    expect_refusal,
     expect_said,
-    wire_shown,
+    parts_carried_by,
+    text_of,
 )
 from modeltest.backend import (
     Close,
@@ -23,17 +25,21 @@ from modeltest.backend import (
     Response,
     SendHead,
     Stall,
-    Step,
     answered,
     ended_cleanly,
     sent,
     silent_after,
 )
 from modeltest.checks.faults_retry import try_once_begun
-from modeltest.corpus import error_answer, html_page, json_answer
-from modeltest.delivery import CheckContext, Scenario, ending
-from modeltest.harness import Failure, Need, chain_of, check, count, parts_carried_by, size, text_of
-from modeltest.wire import ErrorResponse
+from modeltest.corpus import error_answer, error_bodies, html_page, json_answer
+from modeltest.encoding import ErrorResponse
+from modeltest.harness import Evidence, Example, Failure, Need, check, count, size
+
+if TYPE_CHECKING:
+    from modeltest.backend import Step
+    from modeltest.delivery import Scenario, ServedContext
+    from modeltest.harness import Answer
+
 
 _STATUSES = (400, 401, 403, 404, 408, 413, 422, 429, 500, 503, 529)
 _MAY_PASS = (408, 409, 429)
@@ -52,8 +58,18 @@ _BOUND = 100_000
     fix="raise a ModelError with the HTTP status and the provider's message for every status but "
     "200; read a bounded part of the body, close the response, and send the request again only "
     "after 408, 409, 429 and 5xx, not more often than `retries` says",
+    example=Example(
+        "The server refuses; the error has to say 429 and the words.",
+        sends=lambda wire: answered(error_answer(wire, 429)),
+        others=(
+            *(f"HTTP {status}" for status in _STATUSES if status != 429),
+            "HTTP 502, a page",
+            f"HTTP 500, a page of {size(_LARGE)}",
+            f"HTTP 400, a message of {size(_LARGE)}",
+        ),
+    ),
 )
-def http_errors_are_errors(context: CheckContext) -> None:
+def http_errors_are_errors(context: ServedContext) -> None:
     """A refusal over HTTP is an error that says its status and the provider's words.
 
     An agent loop decides by them whether to wait, to shorten the prompt or to give up. A 400
@@ -74,8 +90,13 @@ def http_errors_are_errors(context: CheckContext) -> None:
     "faults/not-a-stream",
     fix="look at the Content-Type: what is no stream of events is an error, whatever the status "
     "says; then expect the end of the turn, which no page has",
+    example=Example(
+        "HTTP said 200; a proxy's page came.",
+        sends=lambda _: answered(html_page(200, "Please log in")),
+        others=("an error as JSON", "an answer as JSON, not streamed"),
+    ),
 )
-def response_that_is_no_stream_is_an_error(context: CheckContext) -> None:
+def response_that_is_no_stream_is_an_error(context: ServedContext) -> None:
     """A response with status 200 that is no stream is an error.
 
     Proxies answer with pages, gateways with an error object under 200. A reader that skips what
@@ -90,36 +111,47 @@ def response_that_is_no_stream_is_an_error(context: CheckContext) -> None:
         "an answer as JSON, not streamed": whole,
     }.items():
         with context.case(name, answered(said)) as scenario:
-            expect_refused(scenario, f"{name}, with status 200,")
+            expect_refusal(scenario, scenario.read(), f"{name}, with status 200,")
             _expect_requests(scenario, 1 + context.target.retries)
             scenario.expect_released("the turn failed")
 
 
 @check(
     "faults/error-event",
-    needs=(Need.WIRE,),
+    bodies=error_bodies,
     fix="raise a ModelError that carries the provider's type and message for each shape of its "
     "error event, and nothing after it",
+    example=Example(
+        "HTTP said 200, and two pieces of text came.",
+        case="an error object, after 2 texts",
+        sends=error_bodies,
+    ),
 )
-def error_event_is_an_error(context: CheckContext) -> None:
+def error_event_is_an_error(answer: Answer) -> None:
     """An error event is an error, with the provider's type and message in it.
 
     It comes after HTTP 200, and after half an answer. Ignored, it leaves that half for a whole.
     """
-    for body in bodies_or_skip(lambda: corpus.error_bodies(context.target.wire)):
-        with context.case(body.name, answer(context, body)) as scenario:
-            error = expect_error(scenario, scenario.read(), "an error event", wire_shown(body))
-            words = body.error.words if body.error is not None else ()
-            expect_said(error, words, "what the provider said", wire_shown(body))
-            _expect_requests(scenario, 1 if body.text else 1 + context.target.retries)
+    body = answer.body
+    error = expect_error(answer, answer.log, "an error event", bytes_shown(body))
+    words = body.error.words if body.error is not None else ()
+    expect_said(error, words, "what the provider said", bytes_shown(body))
+    _expect_requests(answer, 1 if body.text else 1 + answer.retries)
 
 
 @check(
     "faults/unreachable",
     fix="catch what the HTTP client raises at the call as well as in mid-body, and raise a "
     "ModelError from it",
+    example=Example(
+        "No answer comes, or none in HTTP.",
+        server="does not listen; closes or resets the connection before any header; closes within "
+        "the status line; says 'SSH-2.0-OpenSSH_9.6'",
+        consumer="streams one turn",
+        fault="an exception of the HTTP client comes out, instead of a ModelError",
+    ),
 )
-def unreachable_provider_is_an_error(context: CheckContext) -> None:
+def unreachable_provider_is_an_error(context: ServedContext) -> None:
     """A provider that cannot be reached, or does not answer in HTTP, is an error.
 
     An exception of the HTTP client passes every handler of the agent loop, and ends the program.
@@ -138,8 +170,16 @@ def unreachable_provider_is_an_error(context: CheckContext) -> None:
     fix="hand `self.idle_timeout` of the test case to the HTTP client as its read timeout, which "
     "counts from byte to byte (it is no limit for the whole answer), and raise a ModelError when "
     "it runs out",
+    example=Example(
+        "The connection stands, and nothing comes.",
+        server="says nothing at all; or the headers, then nothing; or one event, then nothing; or "
+        "six events with short pauses, which take longer than idle_timeout in all",
+        consumer="reads to the end",
+        fault="after idle_timeout and the deadline the adapter still waits; or it gives up an "
+        "answer that was never silent for so long",
+    ),
 )
-def silence_is_an_error(context: CheckContext) -> None:
+def silence_is_an_error(context: ServedContext) -> None:
     """A provider that says nothing for `idle_timeout` seconds is an error.
 
     A connection whose other end is gone stays silent for ever, and the turn with it.
@@ -172,7 +212,7 @@ _PIECES, _TRIES = 6, 3
 """Events of an answer that takes longer than the silence, and how often it may be read."""
 
 
-def _unhurried(context: CheckContext, silence: float) -> Response:
+def _unhurried(context: ServedContext, silence: float) -> Response:
     """Return an answer whose pauses are short, and which takes longer than `silence` in all."""
     steps = [step for one in sent(context, range(_PIECES)) for step in (one, Pause(silence / 4))]
     return ended_cleanly(tuple(steps))
@@ -211,7 +251,7 @@ def nobody_listens(scenario: Scenario) -> Iterator[None]:
         yield
 
 
-def _long_message(context: CheckContext) -> ErrorResponse:
+def _long_message(context: ServedContext) -> ErrorResponse:
     """Return the provider's error with a message that nobody wants to read."""
     refusal = error_answer(context.target.wire, 400)
     word = (refusal.words or ("status",))[0].encode()
@@ -220,14 +260,14 @@ def _long_message(context: CheckContext) -> ErrorResponse:
 
 
 def _try_refusal(
-    context: CheckContext, name: str, refusal: ErrorResponse, *headers: tuple[str, str]
+    context: ServedContext, name: str, refusal: ErrorResponse, *headers: tuple[str, str]
 ) -> None:
     with context.case(name, answered(refusal, *headers)) as scenario:
         log = scenario.read()
         error = expect_error(scenario, log, f"HTTP {refusal.status}")
         # First: to look at an error may read its response to the end. And an adapter that
         # releases none is not waited for each time.
-        if not context.broken:
+        if not context.failed:
             scenario.expect_released("the turn failed")
         expect_said(error, refusal.words, "what the provider said")
         _expect_status(error, refusal)
@@ -255,13 +295,13 @@ def _expect_bounded(error: BaseException) -> None:
                 )
 
 
-def _expect_requests(scenario: Scenario, at_most: int) -> None:
-    came = len(scenario.backend.exchanges)
+def _expect_requests(answer: Answer | Scenario, at_most: int) -> None:
+    came = len(answer.requests)
     if came > at_most:
         raise Failure(
             f"{count(came, 'request')} came; expected {at_most} at most "
-            f"(`retries` is {scenario.target.retries}).",
-            (scenario.requests_shown(),),
+            f"(`retries` is {answer.retries}).",
+            (Evidence("request", "\n".join(answer.requests[:2])),),
             fix="send a request again only after 408, 409, 429, 5xx or a failed connection, and "
             "not more often than `retries` of the test case says",
         )

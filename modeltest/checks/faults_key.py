@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from modeltest import corpus
-from modeltest.assertions import answer, bodies_or_none, expect_refusal, malformed_answers
+from modeltest.assertions import chain_of, expect_refusal, notes_of, repr_of, text_of
 from modeltest.backend import (
     REDACTED,
     Backend,
     Close,
-    Exchange,
     Response,
     answered,
     ended_cleanly,
@@ -21,22 +20,13 @@ from modeltest.backend import (
     without_last_chunk,
 )
 from modeltest.checks.faults import nobody_listens
-from modeltest.corpus import error_answer, html_page, request_for
-from modeltest.delivery import CheckContext, Scenario
-from modeltest.harness import (
-    Evidence,
-    Failure,
-    Level,
-    Secret,
-    Skip,
-    chain_of,
-    check,
-    count,
-    notes_of,
-    refused,
-    repr_of,
-    text_of,
-)
+from modeltest.corpus import error_answer, error_bodies, html_page, request_for
+from modeltest.harness import Evidence, Example, Failure, Level, Secret, Skip, check, count, refused
+
+if TYPE_CHECKING:
+    from modeltest.backend import Exchange
+    from modeltest.delivery import Scenario, ServedContext
+
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HEADERS = {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key"}
@@ -50,8 +40,17 @@ _HAND_OVER = "no request carries the api_key: hand `self.api_key` to the adapter
     "faults/redirect",
     fix="do not follow redirects (`allow_redirects=False`), or remove every header and parameter "
     "with a key where the origin is another: HTTP clients remove Authorization alone",
+    example=Example(
+        "The Location is at another origin, which looks for the key in what it is sent.",
+        sends=lambda _: redirect(307, "http://127.0.0.1:9999/elsewhere"),
+        others=(
+            *(f"HTTP {status}" for status in _REDIRECTS if status != 307),
+            "a Location without a scheme, which begins with two slashes",
+            "a redirect to the provider itself first",
+        ),
+    ),
 )
-def credentials_stay_with_the_provider(context: CheckContext) -> None:
+def credentials_stay_with_the_provider(context: ServedContext) -> None:
     """A redirect to another origin does not take the key there.
 
     HTTP clients follow redirects, and remove no more than the Authorization header. A key in
@@ -81,17 +80,23 @@ def credentials_stay_with_the_provider(context: CheckContext) -> None:
     "faults/egress",
     fix="send nothing but the one request to base_url: no telemetry, no update check, no "
     "look-up of model lists; build every URL from base_url",
+    example=Example(
+        "Every connection is watched, whoever opens it. What goes elsewhere is refused.",
+        sends=lambda wire: ended_cleanly(sent(wire, range(2))),
+        consumer="streams one turn",
+        fault="the adapter, or a library under it, connects to another address than base_url's",
+    ),
 )
-def only_the_provider_is_contacted(context: CheckContext) -> None:
+def only_the_provider_is_contacted(context: ServedContext) -> None:
     """Nothing but the provider's address is contacted.
 
     A prompt, or a key, that travels to a third host is a breach. An adapter that ignores
     base_url reaches the real provider from a test.
     """
     cases: dict[str, tuple[Response, Callable[[Scenario], object]]] = {
-        "an answer that is cut": (ended_cleanly(sent(context, range(2))), Scenario.read),
-        "an answer that breaks": (without_last_chunk(sent(context, range(2))), Scenario.read),
-        "HTTP 500": (Response(status=500, content_type="text/plain"), Scenario.read),
+        "an answer that is cut": (ended_cleanly(sent(context, range(2))), _read),
+        "an answer that breaks": (without_last_chunk(sent(context, range(2))), _read),
+        "HTTP 500": (Response(status=500, content_type="text/plain"), _read),
         "an early break": (flowing(context), _leave_early),
     }
     for name, (response, use) in cases.items():
@@ -113,8 +118,14 @@ def only_the_provider_is_contacted(context: CheckContext) -> None:
     Level.SHOULD,
     fix="quote neither headers nor URLs in an error; send the key in a header, not in the URL, "
     "which HTTP clients quote in theirs; raise `from None` where the cause quotes it",
+    example=Example(
+        "The error is looked at, and what it was raised from: str() and repr() of each.",
+        server="refuses with 401, answers with a page, breaks off, or does not listen",
+        consumer="streams one turn, catches the error",
+        fault="the error's text has the api_key in it, as in a URL that the HTTP client quotes",
+    ),
 )
-def errors_do_not_reveal_the_key(context: CheckContext) -> None:
+def errors_do_not_reveal_the_key(context: ServedContext) -> None:
     """No error reveals the key, and no cause of one does.
 
     Errors are logged, and logs are read by many.
@@ -134,18 +145,22 @@ def errors_do_not_reveal_the_key(context: CheckContext) -> None:
             _expect_kept(scenario.read(request=request_for("get weather")).error, secret)
 
 
-def _failures(context: CheckContext) -> Iterator[tuple[str, Response]]:
+def _failures(context: ServedContext) -> Iterator[tuple[str, Response]]:
     """Yield what a turn may fail of."""
     yield "HTTP 401", answered(error_answer(context.target.wire, 401))
     yield "HTTP 502, a page", answered(html_page(502, "502 Bad Gateway"))
     yield "a page, with HTTP 200", answered(html_page(200, "Please log in"))
     yield "an answer that is cut", ended_cleanly(sent(context, range(2)))
     yield "an answer that breaks", without_last_chunk(sent(context, range(2)))
-    yield from malformed_answers(context).items()
+    yield from context.malformed_responses().items()
     yield "no answer", Response(before=(Close(),))
     if context.target.wire is not None:
-        for body in bodies_or_none(lambda: corpus.error_bodies(context.target.wire)):
-            yield body.name, answer(context, body)
+        for body in context.bodies_if_any(error_bodies):
+            yield body.name, context.response(body)
+
+
+def _read(scenario: Scenario) -> object:
+    return scenario.read()
 
 
 def _leave_early(scenario: Scenario) -> None:

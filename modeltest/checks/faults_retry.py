@@ -7,32 +7,30 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.utils import formatdate
+from typing import TYPE_CHECKING
 
-from modeltest import corpus
-from modeltest.assertions import (
-    answer,
-    bodies_or_none,
-    expect_error,
-    malformed_answers,
-    ordinary_answer,
-)
+from modeltest.assertions import expect_error
 from modeltest.backend import (
     Close,
     Mark,
     Progress,
     Reset,
     Response,
-    Step,
     answered,
     ended_cleanly,
     once_taken,
     sent,
 )
 from modeltest.clock import now
-from modeltest.consumer import Hang, Log
-from modeltest.corpus import error_answer
-from modeltest.delivery import CheckContext
-from modeltest.harness import Failure, Need, check, count, hung
+from modeltest.consumer import Hang
+from modeltest.corpus import cut_argument_bodies, error_answer, error_bodies
+from modeltest.harness import Example, Failure, Need, check, count, hung
+
+if TYPE_CHECKING:
+    from modeltest.backend import Step
+    from modeltest.consumer import Log
+    from modeltest.delivery import ServedContext
+
 
 _HINT = 3.0
 """Seconds at most that a hint which a client should wait for asks for."""
@@ -46,8 +44,14 @@ _EARLY = 0.05
     needs=(Need.RETRIES,),
     fix="wait as long as Retry-After says, in seconds or until its date, before the next try; "
     "where that is longer than a user would wait, raise the error at once",
+    example=Example(
+        "The server refuses, and says when to come again. A second request within the hour comes "
+        "early; a turn that has not ended after the deadline is asleep.",
+        sends=lambda wire: answered(error_answer(wire, 429), ("Retry-After", "3600")),
+        others=("1 second", "1 second, with HTTP 503", "a date"),
+    ),
 )
-def retry_after_is_honoured(context: CheckContext) -> None:
+def retry_after_is_honoured(context: ServedContext) -> None:
     """A request is not sent again before the time that Retry-After gives.
 
     A client that comes early is refused again, and may be locked out. One that sleeps for an
@@ -64,8 +68,15 @@ def retry_after_is_honoured(context: CheckContext) -> None:
 @check(
     "faults/no-repeat",
     fix="send a request again only as long as no event was given; after that, raise",
+    example=Example(
+        "A second request would be answered whole.",
+        server="2 events; once the consumer has them, the connection closes; other events to "
+        "every further request",
+        consumer="reads to the end",
+        fault="gets the events of the first answer, then those of the second",
+    ),
 )
-def no_retry_after_first_event(context: CheckContext) -> None:
+def no_retry_after_first_event(context: ServedContext) -> None:
     """An answer that fails after its first event is not begun again.
 
     The consumer has shown the first words. A second answer has others, and both are taken for
@@ -76,7 +87,7 @@ def no_retry_after_first_event(context: CheckContext) -> None:
 
 
 def try_once_begun(
-    context: CheckContext, name: str, fails: Callable[[Progress], Response], patience: float = 0.0
+    context: ServedContext, name: str, fails: Callable[[Progress], Response], patience: float = 0.0
 ) -> None:
     """Try an answer that fails, and expect that no other is begun once an event of it was given.
 
@@ -92,7 +103,9 @@ def try_once_begun(
         _expect_not_begun_again(scenario.read(taken, patience=patience), marks)
 
 
-def _failing_answers(context: CheckContext) -> Iterator[tuple[str, Callable[[Progress], Response]]]:
+def _failing_answers(
+    context: ServedContext,
+) -> Iterator[tuple[str, Callable[[Progress], Response]]]:
     """Yield what an answer may fail of after its first event, and the answer."""
     half = sent(context, range(2))
 
@@ -102,22 +115,18 @@ def _failing_answers(context: CheckContext) -> Iterator[tuple[str, Callable[[Pro
     yield "the connection closes", broken_by(Close())
     yield "the connection is reset", broken_by(Reset())
     yield "the body ends", lambda _: ended_cleanly(half)
-    answers = malformed_answers(context)
+    answers = context.malformed_responses()
     wire = context.target.wire
     if wire is not None:
-        errors = [body for body in bodies_or_none(lambda: corpus.error_bodies(wire)) if body.text]
-        cut_calls = [
-            body
-            for body in bodies_or_none(lambda: corpus.cut_argument_bodies(wire))
-            if not body.finish
-        ]
-        answers |= {body.name: answer(context, body) for body in (*errors, *cut_calls[-1:])}
+        errors = [body for body in context.bodies_if_any(error_bodies) if body.text]
+        cut_calls = [body for body in context.bodies_if_any(cut_argument_bodies) if not body.finish]
+        answers |= {body.name: context.response(body) for body in (*errors, *cut_calls[-1:])}
     for name, whole in answers.items():
         yield name, lambda _, whole=whole: whole  # type: ignore[misc]
 
 
 def _try_hint(
-    context: CheckContext, name: str, value: str, due: Callable[[float], float], status: int = 429
+    context: ServedContext, name: str, value: str, due: Callable[[float], float], status: int = 429
 ) -> None:
     """Refuse a request with this Retry-After; expect none before it is due.
 
@@ -146,9 +155,9 @@ def _try_hint(
             expect_error(scenario, log, f"HTTP {status} with Retry-After: {value}")
 
 
-def _another_answer(context: CheckContext, *before: Step) -> Response:
+def _another_answer(context: ServedContext, *before: Step) -> Response:
     """Return an answer with other words than the first one's."""
-    return replace(ordinary_answer(context, "Another ", "answer", first=1000), before=before)
+    return replace(context.ordinary_response("Another ", "answer", first=1000), before=before)
 
 
 def _expect_not_begun_again(log: Log, marks: list[int]) -> None:

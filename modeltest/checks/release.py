@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from modeltest import corpus
-from modeltest.assertions import (
-    answer,
-    bodies_or_none,
-    expect_beginning,
-    expect_one_finish,
-    plain_text,
-)
+from modeltest.assertions import ending, expect_beginning, expect_one_finish, shown
 from modeltest.backend import (
     Response,
+    Send,
     Stall,
     bursting,
     close_delimited,
@@ -27,10 +22,15 @@ from modeltest.backend import (
     without_last_chunk,
 )
 from modeltest.clock import now, pause
-from modeltest.consumer import ConsumerError, Pending, Stream
-from modeltest.delivery import CheckContext, Scenario, ending
-from modeltest.harness import Failure, Level, Need, Skip, check, count, shown
-from modeltest.interface import Finish
+from modeltest.consumer import ConsumerError
+from modeltest.corpus import error_bodies, malformed_bodies, whole_bodies
+from modeltest.harness import Example, Failure, Level, Need, Skip, check, count
+from modeltest.interface import Finish, FinishReason, TextDelta
+
+if TYPE_CHECKING:
+    from modeltest.consumer import Pending, Stream
+    from modeltest.delivery import Scenario, ServedContext
+
 
 CLOSE_ON_EVERY_WAY_OUT = (
     "close the response on every way out of the read loop: `with response:` or try/finally "
@@ -41,9 +41,26 @@ NOTHING_KEEPS_THE_STREAM = (
     "list on the model, no callback that stays on the caller's token"
 )
 
+STILL_OPEN = "the server sees nobody leave; the connection stays in use"
 
-@check("release/break", fix=NOTHING_KEEPS_THE_STREAM)
-def break_releases(context: CheckContext) -> None:
+_ROUND = 20
+"""Streams left in each style."""
+
+PATIENCE = 60
+"""Deadlines within which 300 streams can be left on the busiest machine."""
+
+
+@check(
+    "release/break",
+    fix=NOTHING_KEEPS_THE_STREAM,
+    example=Example(
+        "The loop is left after one event, and nothing keeps the stream.",
+        sends=flowing,
+        consumer="takes one event, breaks out of the loop, drops the stream",
+        fault=STILL_OPEN,
+    ),
+)
+def break_releases(context: ServedContext) -> None:
     """Breaking out of the event loop releases the response.
 
     An agent that has seen enough breaks out of its loop and keeps nothing. If the response
@@ -63,8 +80,14 @@ def break_releases(context: CheckContext) -> None:
     "release/cancel",
     fix="open the response where close() can reach it: in the stream object, not behind the "
     "first next() of a generator that may never be started",
+    example=Example(
+        "The stream is cancelled before its first event was asked for.",
+        sends=flowing,
+        consumer="gets the stream, reads nothing; cancels its token, or calls close()",
+        fault=f"the request went out, and {STILL_OPEN}",
+    ),
 )
-def cancel_releases(context: CheckContext) -> None:
+def cancel_releases(context: ServedContext) -> None:
     """Cancelling a stream of which nothing was read releases the response.
 
     The user presses stop before the first word. A generator that was never started runs no
@@ -80,8 +103,17 @@ def cancel_releases(context: CheckContext) -> None:
         scenario.expect_released("the consumer cancelled the stream")
 
 
-@check("release/close", fix=CLOSE_ON_EVERY_WAY_OUT)
-def close_releases(context: CheckContext) -> None:
+@check(
+    "release/close",
+    fix=CLOSE_ON_EVERY_WAY_OUT,
+    example=Example(
+        "close() is called while a variable still holds the stream.",
+        sends=lambda wire: silent_after(wire, 2),
+        consumer="takes one event, leaves the loop, keeps the stream, calls close()",
+        fault=f"close() waits for more of the body; or {STILL_OPEN}",
+    ),
+)
+def close_releases(context: ServedContext) -> None:
     """close() releases the response while the stream is still referenced.
 
     A stream object often outlives its loop, in a variable or an attribute. Then only close()
@@ -98,8 +130,17 @@ def close_releases(context: CheckContext) -> None:
             scenario.expect_released("close()")
 
 
-@check("release/with", fix=CLOSE_ON_EVERY_WAY_OUT)
-def leaving_with_block_releases(context: CheckContext) -> None:
+@check(
+    "release/with",
+    fix=CLOSE_ON_EVERY_WAY_OUT,
+    example=Example(
+        "A with-block is left by `break`, and at its end.",
+        sends=flowing,
+        consumer="with closing(stream): takes one event, breaks",
+        fault=f"the block is over, and {STILL_OPEN}",
+    ),
+)
+def leaving_with_block_releases(context: ServedContext) -> None:
     """Leaving a with-block releases the response.
 
     `with closing(stream)` is the documented way to use a stream; the stream's own context
@@ -108,8 +149,17 @@ def leaving_with_block_releases(context: CheckContext) -> None:
     _try_with_blocks(context, _leave_by_break, _leave_at_the_end)
 
 
-@check("release/unread", fix=CLOSE_ON_EVERY_WAY_OUT)
-def unread_stream_releases(context: CheckContext) -> None:
+@check(
+    "release/unread",
+    fix=CLOSE_ON_EVERY_WAY_OUT,
+    example=Example(
+        "next() is never called.",
+        sends=flowing,
+        consumer="gets the stream; closes it, or drops it and lets the collector run",
+        fault=f"the request went out, and {STILL_OPEN}",
+    ),
+)
+def unread_stream_releases(context: ServedContext) -> None:
     """A stream that was never iterated releases the response when closed or dropped.
 
     Between getting a stream and reading it, anything may raise. The connection must not
@@ -125,8 +175,17 @@ def unread_stream_releases(context: CheckContext) -> None:
         scenario.expect_released("a stream that was never iterated was dropped and collected")
 
 
-@check("release/consumer-error", fix=CLOSE_ON_EVERY_WAY_OUT)
-def consumer_error_releases(context: CheckContext) -> None:
+@check(
+    "release/consumer-error",
+    fix=CLOSE_ON_EVERY_WAY_OUT,
+    example=Example(
+        "The body of the loop raises.",
+        sends=flowing,
+        consumer="with closing(stream): takes one event, raises an error of its own",
+        fault=f"another error comes out of the block; or {STILL_OPEN}",
+    ),
+)
+def consumer_error_releases(context: ServedContext) -> None:
     """An exception in the consumer's loop comes out unchanged and releases the response.
 
     The loop body fails now and then: a full disk, a bad tool. The author must see that
@@ -139,8 +198,15 @@ def consumer_error_releases(context: CheckContext) -> None:
     "release/twice",
     fix="let close() do nothing the second time, and end iteration of a closed stream with "
     "StopIteration",
+    example=Example(
+        "The stream is used after it was closed.",
+        sends=flowing,
+        consumer="takes one event, calls close(), calls close() again; or asks for another event",
+        fault="close() raises the second time; or iterating on raises, gives an event or sends a "
+        "second request",
+    ),
 )
-def close_is_idempotent(context: CheckContext) -> None:
+def close_is_idempotent(context: ServedContext) -> None:
     """Closing again, or iterating after close(), does nothing.
 
     with-blocks, `finally` clauses and frameworks each close once. A second close() that
@@ -148,7 +214,7 @@ def close_is_idempotent(context: CheckContext) -> None:
     """
     with context.case("close twice", flowing(context)) as scenario:
         stream = scenario.started()
-        stream.leave_loop()
+        stream.break_loop()
         _close_twice(scenario, stream)
     with context.case("close after the end", ended_cleanly(sent(context, range(2)))) as scenario:
         stream = scenario.open()
@@ -173,8 +239,15 @@ def close_is_idempotent(context: CheckContext) -> None:
     "release/blocked",
     fix="wake the blocked read from the cancelling side: with requests and urllib3 "
     "`response.raw.shutdown()`, then close the response in the reader's finally",
+    example=Example(
+        "The adapter waits for a byte that does not come.",
+        sends=lambda wire: silent_after(wire, 2),
+        consumer="waits for the third event; another thread cancels the token or calls close() "
+        "(asynchronous: the task is cancelled)",
+        fault=f"the adapter stays blocked, its stack is shown; or {STILL_OPEN}",
+    ),
 )
-def cancel_while_blocked_releases(context: CheckContext) -> None:
+def cancel_while_blocked_releases(context: ServedContext) -> None:
     """Cancelling while the read waits brings the reader back and releases the response.
 
     Models think for minutes without a byte. Closing a requests response from another thread
@@ -183,7 +256,7 @@ def cancel_while_blocked_releases(context: CheckContext) -> None:
     with context.case("before the first event", silent_after(context, 0)) as scenario:
         _cancel_blocked(scenario, scenario.stream(), "")
     with context.case("mid-stream", silent_after(context, 2)) as scenario:
-        _cancel_blocked(scenario, scenario.stream(), plain_text(context, range(2)))
+        _cancel_blocked(scenario, scenario.stream(), context.plain_text(range(2)))
     before_headers = Response(before=(Stall(),))
     with context.case("before the headers", before_headers, level=Level.SHOULD) as scenario:
         stream = scenario.stream()
@@ -198,15 +271,22 @@ def cancel_while_blocked_releases(context: CheckContext) -> None:
     fix="once the turn is over, take what is left of the body for a moment (a tenth of a second: "
     "the last chunk is there, or does not come), then close it; keep one client for all streams "
     "of a model. Only a body that was read to its end leaves a connection to be used again",
+    example=Example(
+        "The end marker is not the end of the body. An adapter that stops reading at the marker "
+        "leaves the last chunk unread, and the connection can serve no second turn.",
+        sends=lambda wire: ended_cleanly(
+            (Send(wire.encode(TextDelta("Hello"), Finish(FinishReason.STOP)).data),)
+        ),
+    ),
 )
-def finished_turn_releases(context: CheckContext) -> None:
+def finished_turn_releases(context: ServedContext) -> None:
     """A turn that ended releases its response, and its connection can be used again.
 
     Whoever stops at the end marker leaves the end of the body unread: the connection is neither
     free nor closed, and a pool of one makes the second turn wait for ever.
     """
-    text = corpus.whole_bodies(context.target.wire)[0]
-    turns = [answer(context, text)] * 3
+    text = context.bodies(whole_bodies)[0]
+    turns = [context.response(text)] * 3
     with context.case("turn after turn", *turns) as scenario:
         for _ in turns:
             expect_one_finish(scenario.read())
@@ -215,14 +295,25 @@ def finished_turn_releases(context: CheckContext) -> None:
         for _ in turns:
             expect_one_finish(scenario.read())
         if scenario.backend.connections > 1:
+            connections = count(scenario.backend.connections, "connection")
             raise Failure(
-                f"{count(len(turns), 'turn')} took {count(scenario.backend.connections, 'connection')}"
-                "; expected one, which saves a handshake a turn."
+                f"{count(len(turns), 'turn')} took {connections}; expected one, which saves a "
+                "handshake a turn."
             )
 
 
-@check("release/failed", fix=CLOSE_ON_EVERY_WAY_OUT)
-def failed_turn_releases(context: CheckContext) -> None:
+@check(
+    "release/failed",
+    fix=CLOSE_ON_EVERY_WAY_OUT,
+    example=Example(
+        "The error is held, as an `except` block holds it. The turn may also fail by its status, "
+        "or by an error event.",
+        sends=lambda wire: without_last_chunk(sent(wire, range(2))),
+        consumer="catches the error and looks at it",
+        fault="the error's traceback keeps the response alive; the connection stays in use",
+    ),
+)
+def failed_turn_releases(context: ServedContext) -> None:
     """A turn that fails does not keep its connection in use.
 
     The error path is the one nobody tests. While the error is handled, its traceback keeps
@@ -238,10 +329,10 @@ def failed_turn_releases(context: CheckContext) -> None:
     wire = context.target.wire
     if wire is not None:
         spoiled = (
-            *bodies_or_none(lambda: corpus.error_bodies(wire))[-1:],
-            *bodies_or_none(lambda: corpus.malformed_bodies(wire)),
+            *context.bodies_if_any(error_bodies)[-1:],
+            *context.bodies_if_any(malformed_bodies),
         )
-        cases |= {body.name: answer(context, body, Stall()) for body in spoiled}
+        cases |= {body.name: context.response(body, Stall()) for body in spoiled}
     for name, response in cases.items():
         with context.case(name, response) as scenario:
             # Held until the verdict, as by an `except` block.
@@ -253,8 +344,15 @@ def failed_turn_releases(context: CheckContext) -> None:
     "release/nothing-left",
     fix="close the response on every way out of a stream; let each of its threads and tasks end "
     "when it is closed or dropped: a thread that waits on a queue needs a way out",
+    example=Example(
+        "Many streams are left, in every way there is, and then as many again.",
+        sends=bursting,
+        consumer=f"leaves {_ROUND} streams by break, by close(), by a with-block, unread and by "
+        "cancelling; then the same once more",
+        fault="the second round adds a thread, a task or a socket for each of its streams",
+    ),
 )
-def abandoned_streams_leave_nothing(context: CheckContext) -> None:
+def abandoned_streams_leave_nothing(context: ServedContext) -> None:
     """Abandoned streams leave no thread, task or socket behind.
 
     One leaked thread a stream is invisible in a test and fatal in a server after a day. The
@@ -268,7 +366,7 @@ def abandoned_streams_leave_nothing(context: CheckContext) -> None:
         "HTTP 500": server_error(),
     }
     if context.target.wire is not None:
-        rounds["whole turns"] = answer(context, corpus.whole_bodies(context.target.wire)[0])
+        rounds["whole turns"] = context.response(context.bodies(whole_bodies)[0])
     for name, response in rounds.items():
         with context.case(name, response) as scenario:
             _expect_no_growth(scenario, _read_turns)
@@ -278,8 +376,15 @@ def abandoned_streams_leave_nothing(context: CheckContext) -> None:
     "release/many",
     fix="give each abandoned stream's connection back to the pool or close it, and never wait "
     "for a lock, a queue or the network in a finalizer",
+    example=Example(
+        "Many streams are dropped, with the garbage collector on.",
+        sends=bursting,
+        consumer="300 times: takes one event, breaks, drops the stream",
+        fault="the pool is full, and a request waits for ever; or a finalizer waits for a lock. "
+        "The stack is shown",
+    ),
 )
-def many_abandoned_streams_do_not_deadlock(context: CheckContext) -> None:
+def many_abandoned_streams_do_not_deadlock(context: ServedContext) -> None:
     """Three hundred abandoned streams do not deadlock.
 
     A connection that leaks with each stream fills the client's pool, and the next request
@@ -288,30 +393,37 @@ def many_abandoned_streams_do_not_deadlock(context: CheckContext) -> None:
     """
     gc.enable()  # as in a real program; the run restores it
     with context.case("", bursting(context)) as scenario:
-        until = now() + _PATIENCE * scenario.target.deadline
+        until = now() + PATIENCE * scenario.target.deadline
         for number in range(300):
             stream = scenario.started()
             stream.drop()
             if now() > until:
                 raise Failure(
                     f"only {number} of 300 streams were left within "
-                    f"{_PATIENCE * scenario.target.deadline:.0f} s: leaving one waits for something."
+                    f"{PATIENCE * scenario.target.deadline:.0f} s: leaving one waits for something."
                 )
-        scenario.expect_no_spill("the consumer abandoned its streams")
+        scenario.expect_no_leak("the consumer abandoned its streams")
 
 
 @check(
     "release/clean-next",
     fix="close a connection in mid-body instead of giving it back to the pool "
     "(urllib3's release_conn() does not close)",
+    example=Example(
+        "A second turn follows an abandoned one on the same model.",
+        sends=lambda wire: left_half(wire, first=1000),
+        then=lambda wire: silent_after(wire, 8),
+        consumer="takes one event and breaks, or calls close(); streams again",
+        fault="the second turn begins with what was left of the first: event 1001",
+    ),
 )
-def next_turn_is_clean(context: CheckContext) -> None:
+def next_turn_is_clean(context: ServedContext) -> None:
     """The turn after an abandoned one gives only its own events.
 
     A connection that goes back to the pool in mid-body hands the rest of the old answer to
     the next request; a buffer that is used again hands on half an event.
     """
-    expected = plain_text(context, range(8))
+    expected = context.plain_text(range(8))
     styles: dict[str, Callable[[Stream], object]] = {
         "after break": lambda stream: stream.drop(),
         "after close()": _leave_and_close,
@@ -321,8 +433,8 @@ def next_turn_is_clean(context: CheckContext) -> None:
             name, left_half(context, first=1000), silent_after(context, 8)
         ) as scenario:
             abandon(scenario.started())
-            scenario.expect_no_spill("the consumer abandoned the first turn")
-            expect_beginning(scenario.started(), expected)
+            scenario.expect_no_leak("the consumer abandoned the first turn")
+            expect_beginning(scenario.started().log, expected)
 
 
 # The consumer's ways out
@@ -352,7 +464,7 @@ def _left(error: BaseException | None, how: str) -> str:
     return how
 
 
-def _try_with_blocks(context: CheckContext, *ways_out: Callable[..., str]) -> None:
+def _try_with_blocks(context: ServedContext, *ways_out: Callable[..., str]) -> None:
     for way_out in ways_out:
         name = way_out.__name__.strip("_").replace("_", " ")
         with context.case(f"closing(stream), {name}", flowing(context)) as scenario:
@@ -367,7 +479,7 @@ def _try_with_blocks(context: CheckContext, *ways_out: Callable[..., str]) -> No
 
 
 def _leave_and_close(stream: Stream) -> None:
-    stream.leave_loop()
+    stream.break_loop()
     _close(stream)
 
 
@@ -403,7 +515,7 @@ def _expect_no_finish(stream: Stream) -> None:
 def _close_twice(scenario: Scenario, stream: Stream) -> None:
     _close(stream)
     _close(stream)
-    scenario.expect_no_spill("close()")
+    scenario.expect_no_leak("close()")
 
 
 def _expect_nothing_more(scenario: Scenario, stream: Stream) -> None:
@@ -417,7 +529,7 @@ def _expect_nothing_more(scenario: Scenario, stream: Stream) -> None:
     more = len(scenario.backend.exchanges) - requests
     if more:
         raise Failure(f"iterating after close() sent {count(more, 'request')} more.")
-    scenario.expect_no_spill("close()")
+    scenario.expect_no_leak("close()")
 
 
 def _cancel_blocked(scenario: Scenario, stream: Stream, text: str) -> None:
@@ -485,12 +597,6 @@ def _wait_until_it_waits(scenario: Scenario, stream: Stream) -> None:
 
 
 # Leaving many streams
-
-_ROUND = 20
-"""Streams left in each style."""
-
-_PATIENCE = 60
-"""Deadlines within which 300 streams can be left on the busiest machine."""
 
 
 def _expect_no_growth(scenario: Scenario, leave_streams: Callable[[Scenario], None]) -> None:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeltest.assertions import (
-    Sending,
+    carried_by,
     content,
     members,
     names_of,
-    ordinary_answer,
     parsed,
-    send,
+    shown,
+    text_of,
     texts_in,
 )
-from modeltest.backend import Response
 from modeltest.corpus import (
     MADE_UP,
     WEATHER,
@@ -31,21 +30,14 @@ from modeltest.corpus import (
     rule_of,
     shown_name,
 )
-from modeltest.delivery import CheckContext
-from modeltest.harness import (
-    Evidence,
-    Failure,
-    Level,
-    Need,
-    Skip,
-    carried_by,
-    check,
-    count,
-    shown,
-    text_of,
-)
-from modeltest.interface import Request
-from modeltest.wire import WireFormat
+from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, count
+
+if TYPE_CHECKING:
+    from modeltest.backend import Response
+    from modeltest.delivery import Sending, ServedContext
+    from modeltest.encoding import WireFormat
+    from modeltest.interface import Request
+
 
 LOOK_BEFORE_SENDING = (
     "before the request is made, look at every tool's name (re.fullmatch, in ASCII, {}), at "
@@ -69,11 +61,32 @@ _QUOTED = 20
 """Characters of a name that an error has to quote: a longer one may be shortened."""
 
 
+class _Rules(NamedTuple):
+    """The rules of an adapter that accepts what its provider does, for the examples."""
+
+    wire: WireFormat
+    accepted_tool_names: tuple[str, ...] = ()
+    refused_tool_names: tuple[str, ...] = ()
+
+
+def _listed(cases: Iterable[str]) -> str:
+    """Return what the documentation shows of requests that nothing but their tools tells apart."""
+    return "\n".join(
+        ["the request has in it, each in a case of its own:", *(f"  {case}" for case in cases)]
+    )
+
+
 @check(
     "tools/config",
     fix=LOOK_BEFORE_SENDING.format(_COMMON_RULE),
+    example=Example(
+        "Nothing of it is sent. A bad name stands beside a good one.",
+        sends=lambda wire: _listed(
+            [*bad_names(_Rules(wire), wire.tool_names.refused), *dict(bad_choices(_Rules(wire)))]
+        ),
+    ),
 )
-def bad_tool_config_is_refused(context: CheckContext) -> None:
+def bad_tool_config_is_refused(context: ServedContext) -> None:
     """A bad or doubled tool name, or an impossible choice, is refused before anything is sent.
 
     The provider's 400 comes late, says little and differs from one to the next; some take a
@@ -85,8 +98,15 @@ def bad_tool_config_is_refused(context: CheckContext) -> None:
         _try_refused(context, name, request, fix=fix)
 
 
-@check("tools/accepted", fix=SEND_AS_IT_IS)
-def good_tool_config_is_sent(context: CheckContext) -> None:
+@check(
+    "tools/accepted",
+    fix=SEND_AS_IT_IS,
+    example=Example(
+        "All of it is sent, each in one request.",
+        sends=lambda wire: _listed([*good_names(_Rules(wire)), *dict(good_choices(_Rules(wire)))]),
+    ),
+)
+def good_tool_config_is_sent(context: ServedContext) -> None:
     """A good tool config is sent once: every name unchanged, and no choice without tools.
 
     A name that was changed on its way comes back in the call, and no tool has it. A choice
@@ -105,8 +125,15 @@ def good_tool_config_is_sent(context: CheckContext) -> None:
     needs=(Need.REFUSED_TOOL_NAMES,),
     fix="look at the name before the request is made, and raise a ConfigError whose text has the "
     "name in it",
+    example=Example(
+        "The names are the test case's own: `refused_tool_names`.",
+        server="an ordinary answer, if it is asked",
+        consumer="streams a request that declares a tool of the name, one request a name",
+        fault="the server has a request; or the error is no config_error, or does not quote the "
+        "name",
+    ),
 )
-def refused_tool_names(context: CheckContext) -> None:
+def refused_tool_names(context: ServedContext) -> None:
     """A name that the adapter's own rule refuses is never sent, and the error quotes it.
 
     Tools come from plug-ins and servers by the dozen: whoever reads the error has to see which
@@ -120,8 +147,14 @@ def refused_tool_names(context: CheckContext) -> None:
     "tools/names",
     needs=(Need.ACCEPTED_TOOL_NAMES,),
     fix=SEND_AS_IT_IS,
+    example=Example(
+        "The names are the test case's own: `accepted_tool_names`.",
+        server="an ordinary answer",
+        consumer="streams a request that declares a tool of the name, one request a name",
+        fault="the server has no request, or two; or the name is not in it as it was given",
+    ),
 )
-def accepted_tool_names(context: CheckContext) -> None:
+def accepted_tool_names(context: ServedContext) -> None:
     """A name that the adapter's own rule accepts is sent once and unchanged.
 
     A rule that is stricter than it says keeps tools out that worked before.
@@ -135,8 +168,13 @@ def accepted_tool_names(context: CheckContext) -> None:
     fix="match with re.fullmatch and a class of characters that is spelled out, [a-zA-Z0-9_-]: "
     "`$` lets a line feed pass at the end; \\w, \\d, str.isalnum() and re.IGNORECASE let the "
     "letters and digits of other scripts pass",
+    example=Example(
+        "As Python spells them. None is in `[a-zA-Z0-9_-]{1,64}`, and each is to some pattern "
+        "that looks like it.",
+        sends=lambda wire: _listed(bad_names(_Rules(wire), wire.tool_names.traps)),
+    ),
 )
-def tool_name_traps(context: CheckContext) -> None:
+def tool_name_traps(context: ServedContext) -> None:
     """A name that only looks right to a careless pattern is refused before anything is sent.
 
     Python's "$" and its word characters let through what no provider takes: the check is there,
@@ -154,8 +192,17 @@ def tool_name_traps(context: CheckContext) -> None:
     Level.SHOULD,
     fix="look at the names of earlier calls too: raise ConfigError, or replace what is illegal in "
     "each, the same name always by the same, in the call and in its result",
+    example=Example(
+        "The model made two names up in an earlier turn.",
+        server="an ordinary answer, if it is asked",
+        consumer=f"streams requests that replay calls of {' and '.join(map(repr, MADE_UP))}, "
+        "beside good ones, in one message and in two, each call with a result; and of a name "
+        "that is too long",
+        fault="one of the names is sent as it is; or the same name in two ways, or both in the "
+        "same; or a result without its call",
+    ),
 )
-def names_in_history_are_legal(context: CheckContext) -> None:
+def names_in_history_are_legal(context: ServedContext) -> None:
     """A replayed call with an illegal name is refused, or rewritten, always in the same way.
 
     Models make names up, such as `$READFILE`. Once one is in the history, the provider refuses
@@ -166,20 +213,20 @@ def names_in_history_are_legal(context: CheckContext) -> None:
         raise _no_rule(context)
     for name, request in histories(rule):
         with context.case(name, _answer(context)) as scenario:
-            sending = send(context, scenario, request)
+            sending = context.send(scenario, request)
             if not sending.bodies:
                 _expect_config_error(context, sending)
             for data in sending.bodies:
                 _expect_legal_calls(context, sending, data)
 
 
-def _no_rule(context: CheckContext) -> Skip:
+def _no_rule(context: ServedContext) -> Skip:
     return Skip(f"{context.target.wire.name} has no rule for the characters of a tool's name")
 
 
-def _answer(context: CheckContext) -> Response:
+def _answer(context: ServedContext) -> Response:
     """Return an answer that gives no adapter a reason to ask again."""
-    return ordinary_answer(context, "Sunny.")
+    return context.ordinary_response("Sunny.")
 
 
 # Refused
@@ -194,11 +241,11 @@ def _fix_for(wire: WireFormat) -> str:
 
 
 def _try_refused(
-    context: CheckContext, name: str, request: Request, quoted: str = "", fix: str = ""
+    context: ServedContext, name: str, request: Request, quoted: str = "", fix: str = ""
 ) -> None:
     """Expect an error of the configuration and no request, and what is `quoted` in its text."""
     with context.case(name, _answer(context)) as scenario:
-        sending = send(context, scenario, request)
+        sending = context.send(scenario, request)
         error = _expect_config_error(context, sending, fix)
         if not _quotes(error, quoted):
             raise Failure(
@@ -208,7 +255,7 @@ def _try_refused(
             )
 
 
-def _expect_config_error(context: CheckContext, sending: Sending, fix: str = "") -> BaseException:
+def _expect_config_error(context: ServedContext, sending: Sending, fix: str = "") -> BaseException:
     error, wanted = sending.log.error, names_of(context.target.config_error)
     known = isinstance(error, context.target.config_error)
     if error is not None and known and not sending.number:
@@ -245,7 +292,7 @@ def _quotes(error: BaseException, name: str) -> bool:
 
 
 def _try_accepted(
-    context: CheckContext, name: str, request: Request, unlike: Sequence[Any] = ()
+    context: ServedContext, name: str, request: Request, unlike: Sequence[Any] = ()
 ) -> Any:
     """Expect exactly one request, which says of the tools and the choice what was asked.
 
@@ -260,7 +307,7 @@ def _try_accepted(
     """
     body = None
     with context.case(name, _answer(context)) as scenario:
-        sending = send(context, scenario, request)
+        sending = context.send(scenario, request)
         exchange = sending.expect_one()
         wire, data = context.target.wire, content(exchange)
         body = parsed(data)
@@ -298,13 +345,13 @@ def _is_told(what: str, body: Any) -> bool:
     return body is not None and any(map(word.search, texts_in(body)))
 
 
-def _expect_definitions(context: CheckContext) -> None:
+def _expect_definitions(context: ServedContext) -> None:
     """Expect what the model has to know of a tool: what it does, and its parameters."""
     request = request_for(WEATHER)
     (tool,) = request.tools
     name = "a tool's description and parameters"
     with context.case(name, _answer(context), level=Level.SHOULD) as scenario:
-        sending = send(context, scenario, request)
+        sending = context.send(scenario, request)
         body = parsed(content(sending.expect_one()))
         if body is None:
             return  # no JSON: what it says in another notation cannot be told
@@ -399,7 +446,7 @@ def _list(names: Iterable[str]) -> str:
 # Replayed
 
 
-def _expect_legal_calls(context: CheckContext, sending: Sending, data: bytes) -> None:
+def _expect_legal_calls(context: ServedContext, sending: Sending, data: bytes) -> None:
     body, wire, rule = parsed(data), context.target.wire, rule_of(context.target)
     known = wire is not None and bool(wire.call_name_paths)
     got = tuple(map(str, wire.sent_call_names(body))) if known else ()

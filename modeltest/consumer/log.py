@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from modeltest.backend import Progress, leave_copy
-from modeltest.consumer.given import NoEvent, as_event, weight
-from modeltest.consumer.stacks import Spot, lines_of, raised_at
+from modeltest.consumer.faults import Faults
+from modeltest.consumer.validation import NoEvent, as_event, weight
 from modeltest.interface import Event, ReasoningDelta, TextDelta
+from modeltest.threads import Progress, Spot, leave_copy, lines_of, raised_at
 
 _LIMIT = 50_000_000
 """Bytes that the events of a stream may hold, roughly; no check sends a twentieth of it."""
@@ -18,37 +17,6 @@ class Endless(Exception):  # noqa: N818 - a verdict about the adapter
     """The stream gives events for ever, and is not read on: memory has an end."""
 
 
-class Fault(NamedTuple):
-    """Something that no stream may give: what it is, in words, and how to mend it."""
-
-    text: str
-    fix: str
-
-
-@dataclass
-class Faults:
-    """What the streams of a model gave that no stream may give.
-
-    Attributes:
-        found: some of it; a stream may have one in each event.
-        full: whether there is so much that nothing more need be read.
-    """
-
-    found: list[Fault] = field(default_factory=list)
-    full: bool = False
-
-    def note(self, text: str, fix: str) -> None:
-        """Note one more."""
-        fault = Fault(text, fix)
-        if fault not in self.found:
-            self.found.append(fault)
-        self._count += 1
-        self.full |= self._count >= _NOTED
-
-    _count: int = field(default=0, init=False, repr=False)
-
-
-_NOTED = 10
 _GIVE_EVENTS = (
     "yield nothing but TextDelta, ReasoningDelta, ToolCallDelta and Finish of modeltest, or "
     "subclasses of them, each field with a value of its type"
@@ -81,8 +49,13 @@ class Log:
         self.hold_error = False
         self._weight = 0
 
-    def add(self, given: Any) -> None:
+    def add(self, given: Any, giver: str = "the adapter", fix: str = _GIVE_EVENTS) -> None:
         """Keep an event. What is none is noted, and left out.
+
+        Args:
+            given: what was given.
+            giver: who gave it.
+            fix: what to do if it is none.
 
         Raises:
             NoEvent: so many were none that the stream is not worth reading.
@@ -90,9 +63,9 @@ class Log:
         """
         leave_copy()
         try:
-            event = as_event(given)
+            event = as_event(given, giver)
         except NoEvent as fault:
-            self.faults.note(f"{fault}.", _GIVE_EVENTS)
+            self.faults.note(f"{fault}.", fix)
             if self.faults.full:
                 raise
         else:

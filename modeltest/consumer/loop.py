@@ -13,9 +13,7 @@ import weakref
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from modeltest.backend import KitThread, leave_copy
-from modeltest.consumer.stacks import awaits, stack
-from modeltest.consumer.threads import unwind
+from modeltest.threads import KitThread, awaits, leave_copy, stack, unwind
 
 _Tasks = set[asyncio.Task[Any]]
 

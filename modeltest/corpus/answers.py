@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from modeltest.encoding import ErrorResponse, Unsupported, WireFormat
+from modeltest.encoding import ErrorResponse, Unsupported
+
+if TYPE_CHECKING:
+    from modeltest.encoding import WireFormat
+
 
 _PAGE = (
     "<!doctype html>\n<html><head><title>{title}</title></head>\n"

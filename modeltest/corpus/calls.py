@@ -15,7 +15,6 @@ from modeltest.encoding import (
     CUT_ARGUMENTS,
     INVALID_ARGUMENTS,
     TEXT,
-    Body,
     SameEvent,
     Unsupported,
     encode_each,
@@ -26,7 +25,8 @@ from modeltest.interface import Finish, FinishReason, TextDelta, ToolCallDelta
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from modeltest.encoding import Item, WireFormat
+    from modeltest.encoding import Body, Item, WireFormat
+
 
 LARGE = 1_200_000
 """Bytes of arguments: a file written by a tool."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from modeltest.corpus.once import once
-from modeltest.encoding import TEXT, Body, Role, RolePayload
+from modeltest.encoding import TEXT, Role, RolePayload
 from modeltest.interface import Finish, FinishReason
 
 if TYPE_CHECKING:
-    from modeltest.encoding import WireFormat
+    from modeltest.encoding import Body, WireFormat
 
 
 @once

@@ -14,7 +14,6 @@ from modeltest.encoding import (
     ALPHABETS,
     ARGUMENTS,
     TEXT,
-    Body,
     Framing,
     Role,
     SameEvent,
@@ -24,7 +23,8 @@ from modeltest.encoding import (
 from modeltest.interface import Finish, FinishReason, TextDelta, Usage
 
 if TYPE_CHECKING:
-    from modeltest.encoding import WireFormat
+    from modeltest.encoding import Body, WireFormat
+
 
 _STOP = Finish(FinishReason.STOP)
 _TOOL_USE = Finish(FinishReason.TOOL_USE)

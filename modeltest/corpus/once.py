@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 if TYPE_CHECKING:
     from modeltest.encoding import Body, WireFormat
 
+
 Corpus = Callable[["WireFormat"], "tuple[Body, ...]"]
 """What a check asks for: the bodies of one kind, in a wire's format."""
 

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from modeltest.encoding import Body, Framing, WirePart
+from modeltest.encoding import Framing, WirePart
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
+
+    from modeltest.encoding import Body
+
 
 _EOL = re.compile(rb"\r\n|\r|\n")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[,:{\[]', re.DOTALL)
@@ -180,7 +183,3 @@ _ALL: dict[Framing, tuple[ReEncoding, ...]] = {
     ),
     Framing.EVENT_STREAM: (),
 }
-
-Respelling = ReEncoding
-respellings = re_encodings
-"""Their names in earlier versions."""

@@ -6,10 +6,13 @@ import copy
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from modeltest.encoding import COMMON_TOOL_NAMES, ToolNameRule, WireFormat
+from modeltest.encoding import COMMON_TOOL_NAMES
 from modeltest.interface import Message, Request, Tool, ToolChoice, ToolResult, ToolUse, user
+
+if TYPE_CHECKING:
+    from modeltest.encoding import ToolNameRule, WireFormat
 
 
 class ToolRules(Protocol):

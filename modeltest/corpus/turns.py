@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from modeltest.corpus.once import once
-from modeltest.encoding import ALPHABETS, ARGUMENTS, TEXT, Body, Role, RolePayload, encode_each
+from modeltest.encoding import ALPHABETS, ARGUMENTS, TEXT, Role, RolePayload, encode_each
 from modeltest.interface import Finish, FinishReason, ReasoningDelta, TextDelta
 
 if TYPE_CHECKING:
-    from modeltest.encoding import Item, WireFormat
+    from modeltest.encoding import Body, Item, WireFormat
+
 
 _STOP = Finish(FinishReason.STOP)
 

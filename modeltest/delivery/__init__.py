@@ -1,23 +1,39 @@
-"""Ways for bytes to reach what is under test."""
+"""Ways for bytes to reach what is under test: over HTTP, in process, in memory."""
 
-from modeltest.delivery.context import CheckContext
 from modeltest.delivery.elsewhere import Caught, caught_elsewhere
-from modeltest.delivery.in_process import body_reader
-from modeltest.delivery.process_state import commons_kept, failure_of
-from modeltest.delivery.runner import Outcome, Status, run
-from modeltest.delivery.scenario import Scenario, ending, expect_events
+from modeltest.delivery.files import as_chunks, as_lines, as_requests_response, as_urllib3_response
+from modeltest.delivery.http import ServedContext
+from modeltest.delivery.memory import ParserContext
+from modeltest.delivery.parser import Parser, SSEResult, StreamSSE, read_sse
+from modeltest.delivery.prefix import check_sse_prefix, check_sse_prefixes
+from modeltest.delivery.process_state import failure_of, process_state_kept
+from modeltest.delivery.runner import run, run_in_memory
+from modeltest.delivery.scenario import Scenario
+from modeltest.delivery.sending import Sending
+from modeltest.delivery.target import Target
+from modeltest.delivery.watch import watched
 
 __all__ = [
     "Caught",
-    "CheckContext",
-    "Outcome",
+    "Parser",
+    "ParserContext",
+    "SSEResult",
     "Scenario",
-    "Status",
-    "body_reader",
+    "Sending",
+    "ServedContext",
+    "StreamSSE",
+    "Target",
+    "as_chunks",
+    "as_lines",
+    "as_requests_response",
+    "as_urllib3_response",
     "caught_elsewhere",
-    "commons_kept",
-    "ending",
-    "expect_events",
+    "check_sse_prefix",
+    "check_sse_prefixes",
     "failure_of",
+    "process_state_kept",
+    "read_sse",
     "run",
+    "run_in_memory",
+    "watched",
 ]

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import requests
@@ -15,7 +15,10 @@ import responses
 from responses.registries import FirstMatchRegistry
 
 from modeltest.backend import shown_request
-from modeltest.delivery.scenario import Scenario
+
+if TYPE_CHECKING:
+    from modeltest.delivery.scenario import Scenario
+
 
 _patched = threading.Lock()
 

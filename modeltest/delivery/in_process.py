@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import responses
 
 from modeltest.backend import Response, Send
 from modeltest.consumer import Log
 from modeltest.delivery.elsewhere import in_place
-from modeltest.delivery.scenario import Scenario
-from modeltest.transports import RequestsTransport
+
+if TYPE_CHECKING:
+    from modeltest.delivery.scenario import Scenario
+
 
 ReadBody = Callable[[bytes], Log]
 """Lets the adapter read these bytes as the whole body of an answer that ends cleanly."""
@@ -25,7 +28,7 @@ def body_reader(scenario: Scenario, content_type: str) -> Iterator[ReadBody]:
     A requests adapter reads it in process, through `responses`, without a socket; any other,
     and one that does not use the session it was given, from the backend.
     """
-    if isinstance(scenario.target.transport, RequestsTransport):
+    if scenario.target.transport.plays_in_process:
         with _in_process(scenario, content_type) as read:
             before = len(scenario.backend.exchanges)
             read(b"")
@@ -35,13 +38,17 @@ def body_reader(scenario: Scenario, content_type: str) -> Iterator[ReadBody]:
     yield _over_the_backend(scenario, content_type)
 
 
+_AS_THE_SERVER = {"Transfer-Encoding": "chunked"}
+"""The framing header that the server sends: an adapter may read a body without one another way."""
+
+
 @contextmanager
 def _in_process(scenario: Scenario, content_type: str) -> Iterator[ReadBody]:
     url = re.compile(re.escape(scenario.backend.url))
     body = b""
 
     def answer(request: object) -> tuple[int, dict[str, str], bytes]:  # noqa: ARG001
-        return 200, {}, body
+        return 200, _AS_THE_SERVER, body
 
     with in_place(responses.RequestsMock(assert_all_requests_are_fired=False)) as mock:
         mock.add_passthru(re.compile(""))  # another thread's requests are none of ours

@@ -20,7 +20,7 @@ _CONSUMER = str(Path(consumer.__file__).parent)
 """Where the kit uses the adapter: no line there raises anything."""
 
 
-class Spills:
+class Leaks:
     """Unraisable exceptions, and exceptions that end a thread.
 
     Attributes:
@@ -49,53 +49,53 @@ class Spills:
 
 
 @contextmanager
-def caught_spills() -> Iterator[Spills]:
-    """Collect what is spilled inside the block, instead of printing it.
+def caught_leaks() -> Iterator[Leaks]:
+    """Collect what is leaked inside the block, instead of printing it.
 
     The hooks belong to the whole process: of blocks that overlap, in one thread or several, the
     newest collects, and the last to end gives the hooks back.
     """
     global _hooks  # noqa: PLW0603 - so are the hooks
-    spills = Spills()
+    leaks = Leaks()
     with _lock:
         if not _collecting:
             _hooks = sys.unraisablehook, threading.excepthook
             sys.unraisablehook, threading.excepthook = _unraisable, _ended_thread
-        _collecting.append(spills)
+        _collecting.append(leaks)
     try:
-        yield spills
+        yield leaks
     finally:
-        if spills.expected:
+        if leaks.expected:
             _collect()
         with _lock:
-            _collecting.remove(spills)
+            _collecting.remove(leaks)
             if not _collecting:
                 sys.unraisablehook, threading.excepthook = _hooks
 
 
 _lock = threading.Lock()
-_collecting: list[Spills] = []
+_collecting: list[Leaks] = []
 _hooks = (sys.unraisablehook, threading.excepthook)
 
 
 def _unraisable(args: Any) -> None:
     # Without the lock: a finalizer may run anywhere, also where it is held.
-    for spills in _collecting[-1:]:
-        spills.unraisable(args)
+    for leaks in _collecting[-1:]:
+        leaks.unraisable(args)
         return
     _hooks[0](args)
 
 
 def _ended_thread(args: Any) -> None:
-    for spills in _collecting[-1:]:
-        if spills.may_be_of_adapter(args.thread):
-            spills.ended_thread(args)
+    for leaks in _collecting[-1:]:
+        if leaks.may_be_of_adapter(args.thread):
+            leaks.ended_thread(args)
             return
     _hooks[1](args)
 
 
 def _collect() -> None:
-    """Let the collector come by now: later, what it spills would disturb some other test.
+    """Let the collector come by now: later, what it leaks would disturb some other test.
 
     On a thread that can be left behind, for it runs the adapter's finalizers.
     """

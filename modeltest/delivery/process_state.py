@@ -21,7 +21,7 @@ _Slot = tuple[Callable[[], Any], Callable[[Any], object]]
 
 
 @contextmanager
-def commons_kept() -> Iterator[list[str]]:
+def process_state_kept() -> Iterator[list[str]]:
     """Give back, at the end of the block, what an adapter changed for the whole process.
 
     A library that changes it, changes it for all of its user's program; and for the tests that
@@ -31,33 +31,33 @@ def commons_kept() -> Iterator[list[str]]:
     Yields:
         What the adapter did, each in words; complete at the end of the block.
     """
-    deeds: list[str] = []
+    changes: list[str] = []
     with _beside_others() as block:
         if block.shared:
-            yield deeds
+            yield changes
             return
         before = {name: read() for name, (read, _) in _SLOTS.items()}
         copies_came_back()  # those of the check before, too late for it
-        real, stand_in = os._exit, _Exit(deeds)
+        real, stand_in = os._exit, _Exit(changes)
         os._exit = stand_in  # type: ignore[assignment] # it never returns either
         try:
-            yield deeds
+            yield changes
         finally:
             if os._exit is not stand_in and not block.shared:
-                deeds.append(_changed("os._exit", os._exit))
+                changes.append(_changed("os._exit", os._exit))
             os._exit = real
             if not block.shared:
-                deeds += _put_back(before)
+                changes += _put_back(before)
             if copies_came_back():
-                deeds.append(
+                changes.append(
                     "the adapter forked, and the child came back to its consumer, which then "
                     "exists twice."
                 )
 
 
-def failure_of(deeds: list[str]) -> Failure:
+def failure_of(changes: list[str]) -> Failure:
     """Return the failure that says what was done to the process."""
-    first, *others = dict.fromkeys(deeds)
+    first, *others = dict.fromkeys(changes)
     also = (Evidence("also", "\n".join(others)),) if others else ()
     return Failure(first, also, fix=_LEAVE_ALONE)
 
@@ -70,7 +70,7 @@ _LEAVE_ALONE = (
 
 
 class _Block:
-    """A block of `commons_kept`; it is `shared` once another one has overlapped it."""
+    """A block of `process_state_kept`; it is `shared` once another one has overlapped it."""
 
     shared = False
 
@@ -107,8 +107,8 @@ def _put_back(before: Mapping[str, object]) -> Iterator[str]:
 class _Exit:
     """Stands in for `os._exit` while a check runs."""
 
-    def __init__(self, deeds: list[str]) -> None:
-        self._deeds = deeds
+    def __init__(self, changes: list[str]) -> None:
+        self._changes = changes
         self._real = os._exit
         self._process = os.getpid()
         # Test runners have threads that end the process when a test takes too long.
@@ -124,7 +124,7 @@ class _Exit:
         if is_foreign or os.getpid() != self._process:
             self._real(status)
         place = calling_place(sys._getframe(1))
-        self._deeds.append(
+        self._changes.append(
             f"os._exit({short_repr(status)}) was called at {place}; the process, and with it the "
             "test run, is not an adapter's to end."
         )

@@ -3,61 +3,28 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from modeltest.backend import SocketsClosed
 from modeltest.consumer import adapter_threads, threads_as_daemons
-from modeltest.delivery.context import CheckContext
-from modeltest.delivery.leaks import caught_spills
-from modeltest.delivery.process_state import commons_kept, failure_of
-from modeltest.harness import (
-    Check,
-    Failure,
-    Level,
-    Need,
-    SetUpError,
-    Skip,
-    Target,
-    refused,
-    report,
-)
-from modeltest.transports import Attempt, EgressGuard, neutral_environment
+from modeltest.delivery.http import ServedContext
+from modeltest.delivery.leaks import caught_leaks
+from modeltest.delivery.process_state import failure_of, process_state_kept
+from modeltest.delivery.watch import watched
+from modeltest.harness import Failure, Level, Need, Outcome, SetUpError, Status, needed, refused
+from modeltest.transports import EgressGuard, neutral_environment
 
-
-class Status(StrEnum):
-    """How a check ended."""
-
-    PASSED = "passed"
-    """Every case that can be judged holds, and there is one."""
-    FAILED = "failed"
-    WARNED = "warned"
-    """Only SHOULD cases failed."""
-    SKIPPED = "skipped"
-    """No case can be judged."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a check found.
-
-    Attributes:
-        check: the check.
-        status: how it ended.
-        text: the failure; else why cases could not be judged, if any.
-        attempts: connections to elsewhere that were refused.
-    """
-
-    check: Check
-    status: Status
-    text: str = ""
-    attempts: tuple[Attempt, ...] = ()
+if TYPE_CHECKING:
+    from modeltest.delivery.memory import ParserContext
+    from modeltest.delivery.target import Target
+    from modeltest.harness import Check, CheckContext, Evidence
 
 
 def run(check: Check, target: Target) -> Outcome:
-    """Run `check` on `target`.
+    """Run `check` on an adapter, over HTTP.
 
     No text of the outcome holds the target's `api_key`.
 
@@ -69,37 +36,46 @@ def run(check: Check, target: Target) -> Outcome:
     if Need.EVENT_LOOP in missing:
         return Outcome(check, Status.SKIPPED, "for asynchronous adapters: here is no event loop")
     if missing:
-        names = " and ".join(f"`{need.value}`" for need in missing)
-        them = "them" if missing[1:] else "it"
-        return Outcome(check, Status.SKIPPED, f"needs {names}: set {them} on the test case")
-    with _guarded() as egress, caught_spills() as spills:
-        context = CheckContext(check, target, egress, spills)
-        _judge(context)
-    return _outcome(context)
+        return Outcome(check, Status.SKIPPED, needed(*missing))
+    redact = target.secret.redact
+    with _guarded() as egress, caught_leaks() as leaks:
+        context = ServedContext(check, target, egress, leaks)
+        try:
+            _judge(context, context.run)
+        except SetUpError as error:
+            raise error.without_cause(redact) from None
+    outcome = context.outcome(*_attempts_shown(context))
+    return replace(outcome, text=redact(outcome.text), attempts=tuple(egress.attempts))
 
 
-def _judge(context: CheckContext) -> None:
-    """Run the check, and note what it found, and what the adapter did to the process."""
-    deeds: list[str] = []
+def run_in_memory(context: ParserContext) -> Outcome:
+    """Run a check on a stream parser, in memory."""
+    _judge(context, lambda: watched(context.run, context.parser, context.deadline))
+    outcome = context.outcome()
+    if outcome.status is Status.SKIPPED and not outcome.text:
+        return replace(outcome, text="the bodies leave nothing to try")
+    return outcome
+
+
+def _judge(context: CheckContext, run_check: Callable[[], None]) -> None:
+    """Run the check, and note what it found, and what was done to the process meanwhile."""
+    changes: list[str] = []
     try:
-        with commons_kept() as deeds:
-            context.check.run(context)
-    except Skip as skip:
+        with process_state_kept() as changes:
+            run_check()
+    except context.skips as skip:
         context.leave_unjudged(str(skip))
     except Failure as failure:
-        context.note_broken(failure)
+        context.note_failure(failure)
     except SocketsClosed as closed:
-        deeds.append(f"{closed}.")
-    except SetUpError as error:
-        if not deeds:
-            raise error.without_cause(context.target.secret) from None
+        changes.append(f"{closed}.")
     except Exception:
-        if not deeds:
+        if not changes:
             raise
         # Else it is no wonder: the kit cannot work either without, say, its threads.
-    if deeds:
+    if changes:
         context.tried += 1
-        context.note_broken(failure_of(deeds), "the process", Level.MUST)
+        context.note_failure(failure_of(changes), "the process", Level.MUST)
 
 
 @contextmanager
@@ -116,30 +92,8 @@ def _guarded() -> Iterator[EgressGuard]:
         (gc.enable if collecting else gc.disable)()  # a check may have changed it
 
 
-def _outcome(context: CheckContext) -> Outcome:
-    check, attempts = context.check, tuple(context.egress.attempts)
-    redact = context.target.secret.redact
-    if context.broken:
-        must = any(broken.level is Level.MUST for broken in context.broken)
-        status = Status.FAILED if must else Status.WARNED
-        return Outcome(check, status, redact(_report(context)), attempts)
-    status = Status.PASSED if context.tried else Status.SKIPPED
-    return Outcome(check, status, redact(_reasons(context)), attempts)
-
-
-def _reasons(context: CheckContext) -> str:
-    """Say why cases could not be judged: each reason once, with the cases it holds for."""
-    return "; ".join(
-        f"{reason} ({', '.join(names)})" if names else reason
-        for reason, names in context.unjudged.items()
-    )
-
-
-def _report(context: CheckContext) -> str:
-    """Compose the failure text: the rule, each case with its evidence, the fix."""
-    check = context.check
-    broken = [(one.name, one.failure) for one in context.broken]
-    shown = {evidence.label for _, failure in broken for evidence in failure.evidence}
-    attempts = () if "refused" in shown else context.egress.attempts
-    more = [refused(attempts)] if attempts else []
-    return report(check.id, check.fix, broken, context.tried, *more)
+def _attempts_shown(context: ServedContext) -> list[Evidence]:
+    """Return the connections that were refused, unless a failure shows them already."""
+    labels = {found.label for one in context.failed for found in one.failure.evidence}
+    attempts = context.egress.attempts
+    return [refused(attempts)] if attempts and "refused" not in labels else []

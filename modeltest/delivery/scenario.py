@@ -7,23 +7,23 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modeltest.backend import Backend, Exchange, Progress
+from modeltest.assertions import expect_events, shown
 from modeltest.clock import now, pause
-from modeltest.consumer import (
-    Consumer,
-    Log,
-    Look,
-    Stream,
-    is_adapter_thread,
-    other_threads,
-    waits_at,
-)
-from modeltest.delivery.leaks import Spills
-from modeltest.harness import Evidence, Failure, SetUpError, Target, count, shown, size
-from modeltest.interface import Request
-from modeltest.transports import Ledger
+from modeltest.consumer import is_adapter_thread, other_threads, waits_at
+from modeltest.harness import Answer, Evidence, Failure, SetUpError, count, size
+
+if TYPE_CHECKING:
+    from modeltest.backend import Backend, Exchange, Progress
+    from modeltest.consumer import AdapterInfo, Consumer, Log, Stream
+    from modeltest.delivery.leaks import Leaks
+    from modeltest.delivery.target import Target
+    from modeltest.encoding import Body
+    from modeltest.harness import ErrorTypes
+    from modeltest.interface import Request
+    from modeltest.transports import Ledger
+
 
 _LOOKS = 25
 """Looks, 2 ms apart at least, at which a thread has not moved. Each one needs the kit's own
@@ -40,24 +40,24 @@ class Scenario:
         target: the adapter under test.
         backend: the server it talks to.
         ledger: the client's connections.
-        look: what can be told of the adapter by looking at it.
+        adapter_info: what can be told of the adapter by looking at it.
     """
 
     consumer: Consumer
-    look: Look
+    adapter_info: AdapterInfo
 
     def __init__(
         self,
         target: Target,
         backend: Backend,
         ledger: Ledger,
-        spills: Spills,
+        leaks: Leaks,
         cleanup: ExitStack,
     ) -> None:
         self.target = target
         self.backend = backend
         self.ledger = ledger
-        self._spills = spills
+        self._leaks = leaks
         self._cleanup = cleanup
         self._threads = other_threads()
         self._model: list[Any] = []
@@ -71,23 +71,23 @@ class Scenario:
         """
         target, url = self.target, self.backend.url
         client = self._cleanup.enter_context(target.transport.client(self.ledger))
-        self.consumer = target.consumer()
+        self.consumer = target.new_consumer()
         self._cleanup.callback(self._stop_consumer)
         # Runs before the others at the end: a reader that waits for the backend comes back.
         self._cleanup.callback(self.backend.stop)
-        self._cleanup.callback(self.consumer.release)
+        self._cleanup.callback(self.consumer.drop_streams)
         made = self._built(
             lambda: self.consumer.build(lambda: target.new_model(url, client), target.deadline),
             f"new_model({url!r}, client)",
         )
         self._model.append(made)
-        self.look = self._built(
-            lambda: self.consumer.look(made, target.deadline), "looking up the adapter's stream"
+        self.adapter_info = self._built(
+            lambda: self.consumer.look_at(made, target.deadline), "looking up the adapter's stream"
         )
-        if not self.look.has_stream:
+        if not self.adapter_info.can_stream:
             raise SetUpError(
-                f"new_model gave {self.look.model}: expected an adapter with a method "
-                "stream(request)"
+                f"new_model gave {self.adapter_info.model}: expected an adapter with a method "
+                "stream(request), or a test case with open_stream(model, request)"
             )
 
     def _built(self, build: Callable[[], Any], what: str) -> Any:
@@ -103,6 +103,30 @@ class Scenario:
         """The adapter; until `drop_model`."""
         return self._model[0]
 
+    @property
+    def model_error(self) -> ErrorTypes:
+        """The exception type, or types, by which a turn may fail."""
+        return self.target.model_error
+
+    @property
+    def package(self) -> str:
+        """The top-level package that the adapter comes from."""
+        return type(self.model).__module__.partition(".")[0]
+
+    @property
+    def retries(self) -> int:
+        """Extra requests that the adapter may send before the first event."""
+        return self.target.retries
+
+    @property
+    def requests(self) -> tuple[str, ...]:
+        """The requests that came, in short."""
+        return tuple(exchange.summary for exchange in self.backend.exchanges)
+
+    def answer(self, body: Body, log: Log) -> Answer:
+        """Return what the adapter made of `body`, to be judged."""
+        return Answer(body, log, self.model_error, self.package, self.retries, self.requests)
+
     def drop_model(self) -> None:
         """Let go of the model, as its user does at last.
 
@@ -110,13 +134,13 @@ class Scenario:
             Hang: its `__del__` did not return.
         """
         if self._model:
-            self.consumer.release()
+            self.consumer.drop_streams()
             self.backend.stop()  # a stream that reads on when it is dropped comes back
-            self.consumer.let_go(self._model, self.target.deadline)
+            self.consumer.close_model(self._model, self.target.deadline)
 
     def _stop_consumer(self) -> None:
         self.consumer.stop(self.target.deadline)
-        self._spills.expected |= self.consumer.littered
+        self._leaks.expected |= self.consumer.leaves_garbage
 
     # Using the adapter
 
@@ -173,7 +197,7 @@ class Scenario:
         """
         wanted = len(stream.log.events) + events
         stream.take(events)
-        expect_events(stream, wanted)
+        expect_events(stream.log, wanted)
 
     def read(
         self,
@@ -215,7 +239,7 @@ class Scenario:
             after: what the consumer did, as in "the consumer broke out of the loop".
 
         Raises:
-            Failure: something is still held, or was spilled into the interpreter.
+            Failure: something is still held, or was leaked into the interpreter.
         """
         deadline = now() + self.target.deadline
         if not self.backend.wait(self._all_over, self.target.deadline):
@@ -223,7 +247,7 @@ class Scenario:
         remaining = max(0.0, deadline - now())
         if not self.ledger.wait(self._nothing_held, remaining):
             raise Failure(self._still_open(after))
-        self.expect_no_spill(after)
+        self.expect_no_leak(after)
 
     def expect_events_only(self, *, hung: bool = False) -> None:
         """Expect that the adapter gave nothing but events, and not for ever.
@@ -247,7 +271,7 @@ class Scenario:
             fix=first.fix,
         )
 
-    def expect_no_spill(self, after: str) -> None:
+    def expect_no_leak(self, after: str) -> None:
         """Expect that the adapter leaked no exception into the interpreter.
 
         A thread that dies of what was done to it dies a little later.
@@ -256,12 +280,12 @@ class Scenario:
             Failure: naming it.
         """
         self.let_threads_rest()
-        found = [*self._spills.found, *self.consumer.reports()]
+        found = [*self._leaks.found, *self.consumer.reports()]
         if found:
-            self._spills.found.clear()
+            self._leaks.found.clear()
             raise Failure(
                 f"after {after}, an exception reached the interpreter instead of the consumer.",
-                (Evidence("spilled", "\n".join(found)), *self.evidence()),
+                (Evidence("leaked", "\n".join(found)), *self.evidence()),
             )
 
     def expect(self, condition: Callable[[], bool], statement: str) -> None:
@@ -295,7 +319,7 @@ class Scenario:
         return all(exchange.over for exchange in self.backend.exchanges)
 
     def _nothing_held(self) -> bool:
-        left = all(exchange.left is not None for exchange in self.backend.exchanges)
+        left = all(exchange.disconnected is not None for exchange in self.backend.exchanges)
         return left or not self.ledger.unreleased
 
     def _still_open(self, after: str) -> str:
@@ -367,7 +391,9 @@ def _saw(exchange: Exchange) -> str:
         return f"{sent} and reset the connection"
     ended = " and ended the body" if exchange.ended else ""
     closed = " and closed the connection" if exchange.closed and not ended else ""
-    left = "has not left" if exchange.left is None else f"has left ({exchange.left})"
+    left = (
+        "has not left" if exchange.disconnected is None else f"has left ({exchange.disconnected})"
+    )
     return f"{sent}{ended or closed}; the client {left}"
 
 
@@ -383,21 +409,3 @@ def _open_descriptors() -> int:
         return len(os.listdir("/dev/fd"))  # noqa: PTH208 - the numbers are counted, not opened
     except OSError:
         return 0  # as on Windows
-
-
-def expect_events(stream: Stream, number: int) -> None:
-    """Expect that so many events were taken from `stream`.
-
-    Raises:
-        Failure: it gave fewer.
-    """
-    got = len(stream.log.events)
-    if got < number:
-        raise Failure(f"expected {count(number, 'event')}, got {got}: {ending(stream.log)}.")
-
-
-def ending(log: Log) -> str:
-    """Say how a stream ended."""
-    if log.error is not None:
-        return f"it raised {shown(log.error)}"
-    return "it ended" if log.ended else "it goes on"

@@ -54,7 +54,11 @@ class WireFormat:
     """How one provider encodes a turn.
 
     A subclass gives the attributes and hooks named in `required`, and overrides what else its
-    provider can say. What it cannot encode it says by raising `Unsupported` with the reason.
+    provider can say: `reasoning_event`, `call_event`, `usage_event`, `start_events`,
+    `end_events`, `merge` (several things in one event), `errors`, `error_response`,
+    `json_answer`, `unknown_events`. Everything else follows.
+
+    What a format cannot encode it says by raising `Unsupported` with the reason.
 
     Raises:
         TypeError: when an instance is made: the class lacks something of `required`, or its
@@ -67,7 +71,7 @@ class WireFormat:
         "framing": "a modeltest.wire.Framing: how its events are told apart",
         "reasons": "a mapping from each of its finish reasons to the FinishReason it means, "
         "or to itself where it means none",
-        "text_event": "text_event(text) -> payload: one piece of the answer",
+        "text_event": "text_event(text) -> payload: a delta of the answer",
         "finish_event": "finish_event(word) -> payload: the end of the answer, with its reason",
     }
     """What a subclass must define, and what each is."""

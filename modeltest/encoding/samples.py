@@ -8,7 +8,7 @@ from typing import Any
 from modeltest.interface import TextDelta
 
 TEXT = (TextDelta("Hello"), TextDelta(", "), TextDelta("world!"))
-"""An answer in three pieces."""
+"""An answer in three deltas."""
 
 ALPHABETS = tuple(
     TextDelta(text)

@@ -1,44 +1,47 @@
-"""Declares checks, runs them, and words what they find."""
+"""What a check is, what it may ask for, and how its verdict reads; no client, no socket."""
 
+from modeltest.harness.answer import Answer, Declares, ErrorTypes, Transcript
 from modeltest.harness.check import Check, Example, Level, Need, check
-from modeltest.harness.error_text import (
-    all_said,
-    carried_by,
-    chain_of,
-    notes_of,
-    parts_carried_by,
-    repr_of,
-    shown,
-    text_of,
+from modeltest.harness.context import CheckContext, FailedCase, needed
+from modeltest.harness.failure import (
+    Evidence,
+    Failure,
+    SetUpError,
+    Skip,
+    count,
+    hung,
+    refused,
+    report,
+    size,
 )
-from modeltest.harness.failure import Evidence, Failure, Skip, count, hung, refused, report, size
+from modeltest.harness.outcome import ContractWarning, Outcome, Status
 from modeltest.harness.secret import SHORTEST, Secret
-from modeltest.harness.target import SetUpError, Target
 
 __all__ = [
     "SHORTEST",
+    "Answer",
     "Check",
+    "CheckContext",
+    "ContractWarning",
+    "Declares",
+    "ErrorTypes",
     "Evidence",
     "Example",
+    "FailedCase",
     "Failure",
     "Level",
     "Need",
+    "Outcome",
     "Secret",
     "SetUpError",
     "Skip",
-    "Target",
-    "all_said",
-    "carried_by",
-    "chain_of",
+    "Status",
+    "Transcript",
     "check",
     "count",
     "hung",
-    "notes_of",
-    "parts_carried_by",
+    "needed",
     "refused",
     "report",
-    "repr_of",
-    "shown",
     "size",
-    "text_of",
 ]

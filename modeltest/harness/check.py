@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from modeltest.backend import Response
+from modeltest.encoding import Body
 
 if TYPE_CHECKING:
-    from modeltest.backend import Response
-    from modeltest.delivery import CheckContext
-    from modeltest.wire import Body, WireFormat
+    from collections.abc import Iterable
+
+    from modeltest.encoding import WireFormat
+
+    Shown = Response | Body | Iterable[Body] | bytes | str
 
 
 class Level(StrEnum):
@@ -38,12 +43,14 @@ class Need(StrEnum):
 class Example:
     """What the documentation shows of a check: bytes, or a sequence, that reproduce its fault.
 
+    It shows a sequence where it says what the consumer does, else bytes.
+
     Attributes:
         text: what is special about it, in a sentence or two.
-        case: for a check with `bodies`: the name of the one that is shown.
-        sends: the example wire format → what the server sends: a response that is played, a body,
-            or bytes. Not needed where `case` names a body.
-        then: the same for the answer to a second request.
+        case: the name of the body that is shown, among the check's `bodies` or those of `sends`.
+        sends: the example wire format → what the server sends: a response, a body, bytes, bodies of
+            which `case` is one; or text that lists cases which differ in the request alone.
+        then: the same → what it sends to a second request.
         server: what the server does, in words, where no response says it.
         consumer: what the consumer does, in words.
         fault: what is seen of an adapter that is wrong, in words.
@@ -52,8 +59,8 @@ class Example:
 
     text: str
     case: str = ""
-    sends: Callable[[WireFormat], Response | Body | bytes] | None = None
-    then: Callable[[WireFormat], Response | Body | bytes] | None = None
+    sends: Callable[[WireFormat], Shown] | None = None
+    then: Callable[[WireFormat], Response] | None = None
     server: str = ""
     consumer: str = ""
     fault: str = ""
@@ -72,7 +79,10 @@ class Check:
         fix: what to do about it.
         needs: what the test case must set for it.
         example: what the documentation shows.
-        run: the function that judges; it raises `Failure` through its context.
+        judge: the function that judges. Where there are `bodies` it is given the `Answer` to
+            each; else the `CheckContext`. It raises `Failure`.
+        bodies: asks a wire format for the bodies that are to be read, one case each.
+        in_memory: whether it can judge a stream parser, which is given bytes and no server.
     """
 
     id: str
@@ -82,7 +92,9 @@ class Check:
     fix: str
     needs: tuple[Need, ...]
     example: Example | None
-    run: Callable[[CheckContext], None]
+    judge: Callable[[Any], None]
+    bodies: Callable[[WireFormat], Iterable[Body]] | None = None
+    in_memory: bool = False
 
     @property
     def group(self) -> str:
@@ -92,7 +104,7 @@ class Check:
     @property
     def method(self) -> str:
         """The test method that runs it: `test_` and the function's name."""
-        return f"test_{self.run.__name__}"
+        return f"test_{self.judge.__name__}"
 
 
 def check(
@@ -101,16 +113,42 @@ def check(
     *,
     fix: str,
     needs: tuple[Need, ...] = (),
+    bodies: Callable[[WireFormat], Iterable[Body]] | None = None,
+    in_memory: bool = False,
     example: Example | None = None,
-) -> Callable[[Callable[[CheckContext], None]], Check]:
-    """Make a `Check` of a function; its docstring gives the requirement and the why."""
+) -> Callable[[Callable[[Any], None]], Check]:
+    """Make a `Check` of a function; its docstring gives the requirement and the why.
 
-    def make(function: Callable[[CheckContext], None]) -> Check:
+    Args:
+        id: as in the contract.
+        level: MUST or SHOULD.
+        fix: what to do about a failure.
+        needs: what the test case must set; the wire format follows from `bodies`.
+        bodies: the bodies that are delivered, in whichever way; the function is then given the
+            answer to each. Without them it is given the context, and plays what it needs.
+        in_memory: a function that is given the context needs no server. With `bodies` none does.
+        example: what the documentation shows.
+
+    Raises:
+        TypeError: the docstring lacks the requirement or the why.
+    """
+
+    def make(function: Callable[[Any], None]) -> Check:
         requirement, _, why = (function.__doc__ or "").partition("\n")
         if not requirement or not why.strip():
             raise TypeError(f"check {id}: the docstring gives a requirement, then the why")
+        wanted = needs if bodies is None or Need.WIRE in needs else (Need.WIRE, *needs)
         return Check(
-            id, level, requirement.strip(), " ".join(why.split()), fix, needs, example, function
+            id,
+            level,
+            requirement.strip(),
+            " ".join(why.split()),
+            fix,
+            wanted,
+            example,
+            function,
+            bodies,
+            in_memory or bodies is not None,
         )
 
     return make

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from modeltest.consumer import Hang
-from modeltest.transports import Attempt
+if TYPE_CHECKING:
+    from modeltest.consumer import Hang
+    from modeltest.transports import Attempt
+
 
 LABEL_WIDTH = 9
 
@@ -96,6 +99,20 @@ def hung(hang: Hang, statement: str = "", *, fix: str = "") -> Failure:
 
 class Skip(Exception):  # noqa: N818 - not an error
     """The check cannot judge this adapter; the text says why."""
+
+
+class SetUpError(Exception):
+    """The test case gives something that the kit cannot use; the text says what to change."""
+
+    def without_cause(self, redact: Callable[[str], str]) -> SetUpError:
+        """Return the same with its cause, and the place it came from, in the text.
+
+        A cause is printed as it is; the text passes through `redact`.
+        """
+        cause, text = self.__cause__, str(self)
+        if cause is not None:
+            text += "\n" + "".join(traceback.format_exception(cause, limit=-3)).rstrip()
+        return SetUpError(redact(text))
 
 
 def _times(line: str, number: int) -> str:

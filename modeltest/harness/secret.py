@@ -8,7 +8,8 @@ import re
 from functools import cached_property
 from urllib.parse import quote, quote_plus
 
-from modeltest.backend import REDACTED
+REDACTED = "[redacted]"
+"""Stands for the secret; the backend writes the same for a credential."""
 
 SHORTEST = 8
 """Characters below which a text is found by chance where no secret is."""

@@ -6,33 +6,41 @@ import unittest
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.checks import ALL, BY_NAME, METHODS
-from modeltest.consumer import AsyncConsumer, Consumer, SyncConsumer
-from modeltest.delivery import Outcome, Status, run
-from modeltest.harness import Check, Evidence, Level, Need, Secret, SetUpError, Target, refused
-from modeltest.interface import ConfigError, ModelError, Request
+from modeltest.consumer import AsyncConsumer, SyncConsumer
+from modeltest.delivery import Target, run
+from modeltest.harness import (
+    ContractWarning,
+    Evidence,
+    Level,
+    Need,
+    Secret,
+    SetUpError,
+    Status,
+    refused,
+)
+from modeltest.interface import ConfigError, ModelError
 from modeltest.testcases.attach import (
     attach,
-    attach_rule,
+    attach_check,
     judging_method,
     reasons_of,
     warn_at,
     warn_of_slips,
 )
 from modeltest.testcases.preflight import HOUR, SET_UP, target_of, try_out
-from modeltest.transports import Attempt, OwnTransport, RequestsTransport, Transport
+from modeltest.transports import OwnTransport, RequestsTransport
+
+if TYPE_CHECKING:
+    from modeltest.consumer import Consumer
+    from modeltest.harness import Check, Outcome
+    from modeltest.interface import Request
+    from modeltest.transports import Attempt, Transport
+
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
-
-
-class ContractWarning(UserWarning):
-    """A SHOULD of the contract is not kept; under `strict` it fails the test instead.
-
-    Or the test case holds something doubtful: a client that the adapter does not use, an attribute
-    that nobody reads.
-    """
 
 
 SETUP_TEST = SET_UP.method
@@ -69,6 +77,8 @@ class _ContractTestCase(unittest.TestCase):
     skips: Mapping[str, str] = {}
     strict: bool = False
     deadline: float = 2.0
+    open_stream: Any = None
+    translate: Any = None
 
     _consumer: ClassVar[type[Consumer]]
     _declared: ClassVar[frozenset[str]]
@@ -100,7 +110,7 @@ class _ContractTestCase(unittest.TestCase):
         attach(cls, SETUP_TEST, judging_method(SET_UP.requirement, cls._find_problem))
         for check in ALL:
             whole, part = expected.get(check.method), expected.get(check.method + _SHOULD)
-            attach_rule(
+            attach_check(
                 cls,
                 check,
                 partial(cls._judge, check=check, expected=whole or part, must_hold=whole is None),
@@ -215,6 +225,11 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
         event: `(i)` → the i-th server-sent event of an endless text response, blank line
             included, not ending the turn; str or bytes.
         wire: a wire format; unlocks the checks that need whole turns.
+        open_stream: `(model, request)` → the stream, for an adapter whose method has another name
+            or takes other requests than the kit's; by default `model.stream(request)`. With an
+            optional parameter `cancel` it is given the token. It may be `async def`.
+        translate: `(event)` → the adapter's own event as one of the kit's, several in order, or
+            None for nothing; by default it is taken as it is. A plain function.
         transport: which client `new_model` is handed.
         request: what the checks stream.
         model_error: the exception type, or types, by which a turn fails.

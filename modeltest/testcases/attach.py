@@ -7,11 +7,16 @@ import inspect
 import unittest
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modeltest.harness import Check, Level
+from modeltest.harness import Level
+
+if TYPE_CHECKING:
+    from modeltest.harness import Check
+
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
+
 
 _MARK = "_by_modeltest"
 """On a method attached here: the method itself. A wrapper of the author's copies it."""
@@ -28,31 +33,31 @@ def attach(cls: type, name: str, method: Callable[..., None]) -> None:
     setattr(cls, name, method)
 
 
-def attach_rule(
+def attach_check(
     cls: type,
-    rule: Check,
+    check: Check,
     judge: Callable[[Any], str],
     *,
     expected: str | None,
     skipped: str | None,
 ) -> None:
-    """Add the test method of one rule.
+    """Add the test method of one check.
 
     Args:
         cls: the test case's class.
-        rule: what the method is called, and says of itself.
+        check: what the method is called, and says of itself.
         judge: `(test case)` → the text of the failure, "" if there is none.
         expected: why it is expected to fail, if it is.
         skipped: why it is skipped, if it is.
     """
-    level = "" if rule.level is Level.MUST else f" [{rule.level}]"
+    level = "" if check.level is Level.MUST else f" [{check.level}]"
     reason = f" (expected to fail: {expected})" if expected else ""
-    method = judging_method(f"{rule.requirement}{level}{reason}\n\n{rule.why}\n", judge)
+    method = judging_method(f"{check.requirement}{level}{reason}\n\n{check.why}\n", judge)
     if skipped is not None:
         method = unittest.skip(skipped)(method)
     elif expected is not None:
         method = unittest.expectedFailure(method)
-    attach(cls, rule.method, method)
+    attach(cls, check.method, method)
 
 
 def judging_method(doc: str, judge: Callable[[Any], str]) -> Callable[..., None]:

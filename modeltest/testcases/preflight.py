@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import re
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modeltest import corpus
-from modeltest.assertions import answer, wire_shown
+from modeltest.assertions import bytes_shown, ending, text_of
 from modeltest.backend import End, Response, events, flowing
-from modeltest.consumer import AsyncConsumer, Hang, Log, SyncConsumer
-from modeltest.delivery import CheckContext, Outcome, Scenario, Status, ending, run
+from modeltest.consumer import Hang, call_within
+from modeltest.corpus import short_bodies, whole_bodies
+from modeltest.delivery import Target, run
+from modeltest.encoding import Framing, WireFormat
 from modeltest.harness import (
     SHORTEST,
     Check,
     Failure,
     Level,
+    Outcome,
     Secret,
     SetUpError,
-    Target,
+    Status,
     hung,
-    text_of,
 )
 from modeltest.interface import Finish, Request
 from modeltest.testcases.hooks import event_bytes, hook
 from modeltest.transports import Transport
-from modeltest.wire import Framing, WireFormat
+
+if TYPE_CHECKING:
+    from modeltest.consumer import Log
+    from modeltest.delivery import Scenario, ServedContext
 
 
 def target_of(case: Any) -> Target:
@@ -47,6 +52,8 @@ def target_of(case: Any) -> Target:
     return Target(
         new_model=hook(case, "new_model", "base_url", "client"),
         event=_event_of(case, given["wire"]),
+        open_stream=_optional(case, "open_stream", "model", "request"),
+        translate=_translate_of(case),
         consumer=case._consumer,
         **given,
     )
@@ -64,7 +71,8 @@ def try_out(case: Any) -> Outcome:
         return Outcome(SET_UP, Status.FAILED, str(error))
 
 
-def adapter_is_set_up(context: CheckContext) -> None:
+def adapter_is_set_up(context: ServedContext) -> None:
+    """Try the test case on the simplest answers, and name what is wrong with it."""
     pieces = _pieces(context)
     with context.case("", Response((*events(pieces[:2]), End()))) as scenario:
         _expect_kind(scenario)
@@ -81,15 +89,15 @@ def adapter_is_set_up(context: CheckContext) -> None:
                 fix="" if own else _FIT,
             )
         if scenario.target.transport.tracks and not scenario.ledger.connections:
-            context.note_broken(_unused(scenario.target.transport), level=Level.SHOULD)
-    if any(broken.level is Level.MUST for broken in context.broken):
+            context.note_failure(_unused(scenario.target.transport), level=Level.SHOULD)
+    if any(one.level is Level.MUST for one in context.failed):
         return  # one fault of the test case shows in many ways
     _expect_no_end(context)
     if context.target.wire is not None:
         _expect_fitting_wire(context)
 
 
-def _expect_no_end(context: CheckContext) -> None:
+def _expect_no_end(context: ServedContext) -> None:
     """Expect that the author's events do not end the turn."""
     with context.case("", flowing(context)) as scenario:
         stream = scenario.stream()
@@ -104,15 +112,15 @@ def _expect_no_end(context: CheckContext) -> None:
             )
 
 
-def _expect_fitting_wire(context: CheckContext) -> None:
+def _expect_fitting_wire(context: ServedContext) -> None:
     """Expect that the wire can spell a turn, and that the adapter makes something of it."""
     wire = context.target.wire
     try:
-        body = next(iter(corpus.whole_bodies(wire)))
-        corpus.short_bodies(wire)
+        body = whole_bodies(wire)[0]
+        short_bodies(wire)
     except Exception as error:
-        raise SetUpError(f"{type(wire).__name__} cannot spell a turn: {error}") from error
-    with context.case("", answer(context, body)) as scenario:
+        raise SetUpError(f"{type(wire).__name__} cannot encode a turn: {error}") from error
+    with context.case("", context.response(body)) as scenario:
         try:
             log = scenario.read()
         except Hang:
@@ -120,7 +128,7 @@ def _expect_fitting_wire(context: CheckContext) -> None:
         if not log.events:
             raise Failure(
                 f"the adapter made no event of an answer of {wire.name}: {ending(log)}.",
-                (wire_shown(body),),
+                (bytes_shown(body),),
                 fix=_FIT,
             )
 
@@ -143,11 +151,11 @@ _DERIVE = "derive the test case from {}ModelContractTestCase"
 
 def _expect_kind(scenario: Scenario) -> None:
     """Expect a synchronous adapter, or an asynchronous one, as the test case is."""
-    consumer = scenario.target.consumer
-    if scenario.look.is_asynchronous and consumer is SyncConsumer:
-        raise Failure("stream() is asynchronous.", fix=_DERIVE.format("Async"))
-    if scenario.look.is_generator and consumer is AsyncConsumer:
-        raise Failure("stream() is a plain generator.", fix=_DERIVE.format(""))
+    info, event_loop = scenario.adapter_info, scenario.target.event_loop
+    if info.is_asynchronous and not event_loop:
+        raise Failure(f"{info.opener} is asynchronous.", fix=_DERIVE.format("Async"))
+    if info.is_generator and event_loop:
+        raise Failure(f"{info.opener} is a plain generator.", fix=_DERIVE.format(""))
 
 
 def _expect_right_iterable(log: Log) -> None:
@@ -159,16 +167,13 @@ def _expect_right_iterable(log: Log) -> None:
         raise Failure(f"stream() is not asynchronous ({text}).", fix=_DERIVE.format(""))
 
 
-def _pieces(context: CheckContext) -> list[bytes]:
+def _pieces(context: ServedContext) -> list[bytes]:
     """Return some events of the author's, made where they can be given up on."""
-    consumer, deadline = SyncConsumer(), context.target.deadline
+    deadline = context.target.deadline
     try:
-        made = consumer.build(lambda: [context.event(i) for i in (0, 1, 9_999)], deadline)
+        return call_within(deadline, "event(i)", lambda: [context.event(i) for i in (0, 1, 9_999)])
     except Hang as hang:
         raise hung(hang, f"event(i) did not return within {deadline:g} s.") from None
-    finally:
-        consumer.stop(deadline)
-    return list(made)
 
 
 SET_UP = Check(
@@ -180,7 +185,7 @@ SET_UP = Check(
     "of the provider that has text in it and does not wait for a later one",
     needs=(),
     example=None,
-    run=adapter_is_set_up,
+    judge=adapter_is_set_up,
 )
 
 
@@ -258,6 +263,21 @@ def _event_of(case: Any, wire: WireFormat | None) -> Callable[[int], bytes]:
     event = hook(case, "event", "i")
     blank_line = wire is None or wire.framing is Framing.SSE
     return lambda index: event_bytes(event, index, blank_line=blank_line)
+
+
+def _optional(case: Any, name: str, *parameters: str) -> Callable[..., Any] | None:
+    """Return a hook that the author need not give, or None."""
+    return None if getattr(case, name) is None else hook(case, name, *parameters)
+
+
+def _translate_of(case: Any) -> Callable[..., Any] | None:
+    translate = _optional(case, "translate", "event")
+    if inspect.iscoroutinefunction(translate) or inspect.isasyncgenfunction(translate):
+        raise SetUpError(
+            f"{type(case).__name__}.translate is asynchronous: expected a plain function, which "
+            "gives an event of modeltest, several, or None"
+        )
+    return translate
 
 
 def deadline_scale() -> float:

@@ -5,11 +5,11 @@ A `Transport` makes the client an adapter is handed; the client's connections ar
 author's settings out.
 """
 
+from modeltest.threads import HTTP_LIBRARIES, Place, calling_place
 from modeltest.transports.base import OwnTransport, Transport
 from modeltest.transports.egress import Attempt, EgressGuard, EgressRefused, LookupRefused
 from modeltest.transports.environment import neutral_environment
 from modeltest.transports.ledger import Connection, Ledger, State
-from modeltest.transports.place import HTTP_LIBRARIES, Place, calling_place
 from modeltest.transports.requests_client import RequestsTransport
 from modeltest.transports.urllib3_client import Urllib3Transport
 

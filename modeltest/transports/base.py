@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from modeltest.transports.ledger import Ledger
+if TYPE_CHECKING:
+    from modeltest.transports.ledger import Ledger
 
 
 class Transport(ABC):
@@ -16,9 +17,11 @@ class Transport(ABC):
     Attributes:
         tracks: whether the clients record their connections in the ledger. Where they do not,
             only what the server sees tells whether a connection was released.
+        plays_in_process: whether `responses` can answer the clients without a socket.
     """
 
     tracks: ClassVar[bool] = True
+    plays_in_process: ClassVar[bool] = False
 
     @abstractmethod
     def client(self, ledger: Ledger) -> AbstractContextManager[Any]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Self
 
-from modeltest.transports.place import Place, calling_place
+from modeltest.threads import Place, calling_place
 
 _LOOPBACK = "127.0.0.1"
 _Address = tuple[str, int | None]

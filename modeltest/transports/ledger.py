@@ -23,7 +23,7 @@ from enum import Enum
 from typing import Protocol
 
 from modeltest.clock import now
-from modeltest.transports.place import Place, calling_place
+from modeltest.threads import Place, calling_place
 
 _POLL_INTERVAL = 0.02
 """Seconds between two looks at what rings no bell, such as a socket that outlives its close."""

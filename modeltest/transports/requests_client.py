@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
 
-from modeltest.transports.ledger import Ledger
 from modeltest.transports.pools import PooledTransport, track
+
+if TYPE_CHECKING:
+    from modeltest.transports.ledger import Ledger
 
 
 class RequestsTransport(PooledTransport):
@@ -20,6 +22,8 @@ class RequestsTransport(PooledTransport):
     variables, `.netrc` and certificate variables of the author's machine change nothing.
     An adapter under test that mounts an `HTTPAdapter` of its own is not tracked.
     """
+
+    plays_in_process = True
 
     @contextmanager
     def client(self, ledger: Ledger) -> Iterator[requests.Session]:

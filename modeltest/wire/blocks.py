@@ -80,7 +80,7 @@ class BlockFormat(WireFormat):
     required: ClassVar[Mapping[str, str]] = {
         **{name: what for name, what in WireFormat.required.items() if name not in _ELSEWHERE},
         "open_block": "open_block(block) -> payloads: the start of a block",
-        "fill_block": "fill_block(block, delta) -> payloads: a piece of its content",
+        "fill_block": "fill_block(block, delta) -> payloads: a delta of its content",
         "close_block": "close_block(block, finish) -> payloads: its end",
         "closing_events": "closing_events(finish, blocks) -> the finish and its usage",
     }

@@ -105,7 +105,7 @@ class Gemini(WireFormat):
     tool_names = ToolNameRule(
         "[a-zA-Z_][a-zA-Z0-9_.:-]*", 128, unique=True, source="google-genai 3.6.1 types.py"
     )
-    # Both spellings of each key are taken, as everywhere in Google's JSON.
+    # Both forms of each key are taken, as everywhere in Google's JSON.
     tool_name_paths = (
         ("tools", "*", "functionDeclarations", "*", "name"),
         ("tools", "*", "function_declarations", "*", "name"),

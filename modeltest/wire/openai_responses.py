@@ -31,9 +31,9 @@ from modeltest.wire.blocks import Block, BlockFormat, Delta, only_begins
 from modeltest.wire.openai_errors import openai_error_response
 from modeltest.wire.responses_output import item, part, place, response
 
-# What a block's events are called: its parts' start and end, and the pieces between them.
+# What a block's events are called: its parts' start and end, and the deltas between them.
 _PART = {Role.TEXT: "response.content_part", Role.REASONING: "response.reasoning_summary_part"}
-_PIECE = {
+_DELTA = {
     Role.TEXT: "response.output_text",
     Role.REASONING: "response.reasoning_summary_text",
     Role.CALL: "response.function_call_arguments",
@@ -126,14 +126,14 @@ class OpenAIResponses(BlockFormat):
         """Return the event that adds to an item."""
         if only_begins(delta):
             return
-        event = {"type": f"{_PIECE[block.role]}.delta", **place(block), "delta": _said(delta)}
+        event = {"type": f"{_DELTA[block.role]}.delta", **place(block), "delta": _said(delta)}
         logprobs: dict[str, Any] = {"logprobs": []} if block.role is Role.TEXT else {}
         # Padding against the size of an event giving away its text.
         yield {**event, **logprobs, "obfuscation": "t4NfU2"}
 
     def close_block(self, block: Block, finish: Finish | None) -> Iterable[Payload]:
         """Return the end of an item, which repeats all that came before."""
-        done = {"type": f"{_PIECE[block.role]}.done", **place(block)}
+        done = {"type": f"{_DELTA[block.role]}.done", **place(block)}
         match block.role:
             case Role.CALL:
                 yield {**done, "arguments": block.text}

@@ -77,7 +77,7 @@ def _usage(tokens: Any) -> Usage:
 
 
 class TestAcmeReader(SSEReaderTestCase):
-    """The wire spells the bodies, and says what each means."""
+    """The wire encodes the bodies, and says what each means."""
 
     wire = AcmeLines()
 

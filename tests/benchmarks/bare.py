@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import requests
 
-from modeltest.harness import Target
+from modeltest.delivery import Target
 from modeltest.interface import Request
 from tests.benchmarks.tape import Answer, Scene
 
@@ -156,7 +156,7 @@ class _Hand:
         self.drain()
         self.close()
 
-    def leave_loop(self) -> None:
+    def break_loop(self) -> None:
         """Do nothing: no loop of this thread refers to the stream."""
 
     def close(self) -> None:

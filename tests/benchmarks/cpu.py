@@ -21,7 +21,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from modeltest.checks import ALL, BY_NAME
-from modeltest.harness import Check, Target
+from modeltest.delivery import Target
+from modeltest.harness import Check
 from tests.benchmarks.bare import BareServer, replay
 from tests.benchmarks.measure import Table, in_turns, milliseconds, timed
 from tests.benchmarks.tape import Scene, record

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 import tests.adapters.test_sse_reader as example
 from modeltest import Event, Finish, TextDelta, check_sse_prefixes, corpus, read_sse
 from modeltest.corpus.fuzz import try_bodies
-from modeltest.reader import StreamSSE
-from modeltest.reader.reading import Reader
+from modeltest.delivery import Parser, StreamSSE
 from modeltest.wire import AnthropicMessages, OpenAIChat
 from tests.adapters.anthropic_messages_turn import MessagesTurn
 from tests.adapters.file_body import FileBody
@@ -64,7 +63,7 @@ def _cuts(
 def _any_bytes(*, quick: bool) -> Table:
     body = corpus.whole_bodies(OpenAIChat())[0]
     examples = 20 if quick else 1_000
-    reader = Reader(example.read_chat)
+    reader = Parser(example.read_chat)
     tried: list[bytes] = []
     try_bodies(body.chunks, tried.append, examples, bodies=[body.data])
 
@@ -90,7 +89,7 @@ def _any_bytes(*, quick: bool) -> Table:
     return compare("any bytes", measured, f"{examples} bodies; Hypothesis: {speed:.0f} a second")
 
 
-def _hold(reader: Reader, data: bytes) -> None:
+def _hold(reader: Parser, data: bytes) -> None:
     reader.read(data)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import tests.adapters.test_openai_chat as example
-from modeltest.delivery import CheckContext, Outcome, Status, run
-from modeltest.harness import Check, Level, Target
+from modeltest.delivery import ServedContext, Target, run
+from modeltest.harness import Check, Level, Outcome, Status
 
 
 def openai_chat() -> Target:
@@ -23,6 +23,6 @@ def passed(check: Check, target: Target) -> Outcome:
     return outcome
 
 
-def as_check(judge: Callable[[CheckContext], None]) -> Check:
+def as_check(judge: Callable[[ServedContext], None]) -> Check:
     """Return a check of the benchmarks' own, for measuring inside one."""
     return Check("benchmark", Level.MUST, "", "", "", (), None, judge)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from modeltest.backend.scripts import flowing
 from modeltest.consumer import Stream
-from modeltest.delivery import CheckContext
+from modeltest.delivery import ServedContext
 from modeltest.delivery.scenario import Scenario
 from tests.benchmarks.measure import Table, compare, in_turns
 from tests.benchmarks.targets import as_check, openai_chat, passed
@@ -31,7 +31,7 @@ def _stop_to_verdict(stop: Callable[[Stream], object]) -> float:
     """Play what `release/break` and `release/close` do, and measure their last part."""
     seconds: list[float] = []
 
-    def judge(context: CheckContext) -> None:
+    def judge(context: ServedContext) -> None:
         with context.case("", flowing(context)) as case:
             seconds.append(_measure(case, stop))
 
@@ -52,7 +52,7 @@ def _drop(stream: Stream) -> None:
 
 
 def _close(stream: Stream) -> None:
-    stream.leave_loop()
+    stream.break_loop()
     stream.close()
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from modeltest.delivery import CheckContext
+from modeltest.delivery import ServedContext, Target
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import Check, Level, Need, Target
+from modeltest.harness import Check, Level, Need
 
 
 def new_model(base_url: str, client: Any) -> AcmeModel:
@@ -22,7 +22,7 @@ def target(**values: Any) -> Target:
 
 
 def check(
-    run: Callable[[CheckContext], None], level: Level = Level.MUST, needs: tuple[Need, ...] = ()
+    run: Callable[[ServedContext], None], level: Level = Level.MUST, needs: tuple[Need, ...] = ()
 ) -> Check:
     """Return a check that runs `run`."""
     return Check(
@@ -33,5 +33,5 @@ def check(
         fix="mend it",
         needs=needs,
         example=None,
-        run=run,
+        judge=run,
     )

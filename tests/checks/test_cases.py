@@ -7,8 +7,9 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from modeltest.checks import BY_NAME
-from modeltest.delivery import Status, run
+from modeltest.delivery import run
 from modeltest.demo.acme import AcmeModel
+from modeltest.harness import Status
 from modeltest.interface import Finish, ModelError, TextDelta, ToolCallDelta
 from modeltest.wire import BedrockConverse, Gemini, OllamaChat
 from tests.adapters.gemini import GeminiModel

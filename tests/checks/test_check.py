@@ -5,14 +5,14 @@ import itertools
 import unittest
 
 from modeltest.checks import ALL, BY_NAME, METHODS, name_of
-from modeltest.delivery import CheckContext
+from modeltest.delivery import ServedContext
 from modeltest.harness import Check, Level, Need, check
 
 
 class TestMakingOne(unittest.TestCase):
     def test_the_docstring_gives_requirement_and_why(self) -> None:
         @check("group/name", fix="mend it", needs=(Need.WIRE,))
-        def made(context: CheckContext) -> None:
+        def made(context: ServedContext) -> None:
             """It holds.
 
             It matters, because
@@ -27,9 +27,9 @@ class TestMakingOne(unittest.TestCase):
         self.assertEqual(made.needs, (Need.WIRE,))
 
     def test_one_that_is_not_explained_is_refused(self) -> None:
-        def without(context: CheckContext) -> None: ...
+        def without(context: ServedContext) -> None: ...
 
-        def without_why(context: CheckContext) -> None:
+        def without_why(context: ServedContext) -> None:
             """It holds."""
 
         for function in (without, without_why):

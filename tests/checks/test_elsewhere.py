@@ -10,7 +10,7 @@ import responses
 from requests.adapters import HTTPAdapter
 
 from modeltest.backend import Response, Send
-from modeltest.delivery import CheckContext, run
+from modeltest.delivery import ServedContext, run
 from modeltest.delivery.elsewhere import Caught, caught_elsewhere, in_place
 from modeltest.harness import Check
 
@@ -29,7 +29,7 @@ class TestCaught(unittest.TestCase):
     def judged(self, send: Any) -> Check:
         """Return a check that calls `send(url of the backend)` where an adapter would run."""
 
-        def judge(context: CheckContext) -> None:
+        def judge(context: ServedContext) -> None:
             with context.case("", Response((Send(b"here"),))) as case:
                 with caught_elsewhere(case) as caught:
                     thread = threading.Thread(target=send, args=(case.backend.url,))
@@ -96,7 +96,7 @@ class TestCaught(unittest.TestCase):
             run(check(lambda context: self._raise_inside(context)), target())
         self.assertIs(HTTPAdapter.send, REAL)
 
-    def _raise_inside(self, context: CheckContext) -> None:
+    def _raise_inside(self, context: ServedContext) -> None:
         with context.case("") as case, caught_elsewhere(case):
             self.assertIsNot(HTTPAdapter.send, REAL)
             raise KeyboardInterrupt

@@ -21,8 +21,8 @@ class TestEvidence(unittest.TestCase):
 
     def test_alike_lines_are_counted(self) -> None:
         self.assertEqual(
-            str(Evidence("spilled", "\n".join(["a"] * 300 + ["b", "a"]))),
-            "  spilled  a (300 times)\n           b\n           a",
+            str(Evidence("leaked", "\n".join(["a"] * 300 + ["b", "a"]))),
+            "  leaked   a (300 times)\n           b\n           a",
         )
 
     def test_only_a_line_feed_ends_a_line(self) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from modeltest.checks import BY_NAME
-from modeltest.delivery import Status, run
-from modeltest.harness import Target
+from modeltest.delivery import Target, run
+from modeltest.harness import Status
 from tests.mutants import parrot
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from modeltest.checks import BY_NAME
 from modeltest.consumer import AsyncConsumer
-from modeltest.delivery import Status, run
+from modeltest.delivery import Target, run
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import Target
+from modeltest.harness import Status
 from modeltest.transports import OwnTransport
 from tests.mutants import awaiting, failing, parrot
 from tests.testcase.running import event

@@ -4,8 +4,8 @@ import unittest
 from typing import Any
 
 from modeltest.checks import BY_NAME
-from modeltest.delivery import Status, run
-from modeltest.harness import Target
+from modeltest.delivery import Target, run
+from modeltest.harness import Status
 from tests.mutants import failing, parrot, revealing, sharing
 
 

@@ -10,9 +10,10 @@ from unittest import mock
 
 from modeltest import Event, ModelError, Request
 from modeltest.backend import BackendError, End, Response, events
-from modeltest.delivery import CheckContext, Outcome, Status, run
+from modeltest.consumer import Hang
+from modeltest.delivery import ServedContext, run
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import Evidence, Failure, Level, Need, SetUpError, Skip
+from modeltest.harness import Evidence, Failure, Level, Need, Outcome, SetUpError, Skip, Status
 
 from .targets import check, event, target
 
@@ -22,14 +23,14 @@ ANSWER = Response((*events([event(0), event(1)]), End()))
 class Exploding:
     """A step that raises, as a fault of the kit does."""
 
-    def play(self, stage: Any) -> None:
+    def run(self, writer: Any) -> None:
         raise ValueError("no such step")
 
     def __repr__(self) -> str:
         return "Exploding()"
 
 
-def passes(context: CheckContext) -> None:
+def passes(context: ServedContext) -> None:
     with context.case("", ANSWER) as case:
         case.read()
 
@@ -40,7 +41,7 @@ class TestStatus(unittest.TestCase):
         self.assertEqual((outcome.status, outcome.text, outcome.attempts), ("passed", "", ()))
 
     def test_failed(self) -> None:
-        def fails(context: CheckContext) -> None:
+        def fails(context: ServedContext) -> None:
             with context.case("", ANSWER) as case:
                 case.read()
                 raise Failure("it broke.", (Evidence("seen", "this"),))
@@ -57,7 +58,7 @@ class TestStatus(unittest.TestCase):
         )
 
     def test_every_case_is_tried_and_reported(self) -> None:
-        def fails(context: CheckContext) -> None:
+        def fails(context: ServedContext) -> None:
             for name in ("first", "second", "third"):
                 with context.case(name, ANSWER):
                     if name != "second":
@@ -71,7 +72,7 @@ class TestStatus(unittest.TestCase):
         self.assertNotIn("second", text)
 
     def test_one_case_of_several(self) -> None:
-        def fails(context: CheckContext) -> None:
+        def fails(context: ServedContext) -> None:
             with context.case("first", ANSWER):
                 raise Failure("it broke.")
             with context.case("second", ANSWER):
@@ -80,7 +81,7 @@ class TestStatus(unittest.TestCase):
         self.assertRegex(run(check(fails), target()).text, r"\Agroup/name: first: it broke\.\n")
 
     def test_a_failure_outside_of_a_case(self) -> None:
-        def fails(context: CheckContext) -> None:
+        def fails(context: ServedContext) -> None:
             raise Failure("it broke.")
 
         text = run(check(fails), target()).text
@@ -89,7 +90,7 @@ class TestStatus(unittest.TestCase):
 
 class TestLevels(unittest.TestCase):
     def failing(self, *levels: Level | None) -> Any:
-        def fails(context: CheckContext) -> None:
+        def fails(context: ServedContext) -> None:
             for number, level in enumerate(levels):
                 with context.case(f"case {number}", ANSWER, level=level):
                     raise Failure("it broke.")
@@ -112,7 +113,7 @@ class TestLevels(unittest.TestCase):
         self.assertRegex(outcome.text, r"2 of 2 .*\n- case 0 \[SHOULD\]: it(.*\n)*- case 1: it")
 
     def test_a_case_without_a_name_is_the_only_one(self) -> None:
-        def fails(context: CheckContext) -> None:
+        def fails(context: ServedContext) -> None:
             with context.case("", ANSWER, level=Level.SHOULD):
                 raise Failure("it broke.")
 
@@ -123,7 +124,7 @@ class TestLevels(unittest.TestCase):
 
 class TestSkips(unittest.TestCase):
     def test_what_it_needs(self) -> None:
-        def never(context: CheckContext) -> None:
+        def never(context: ServedContext) -> None:
             raise AssertionError
 
         needing = check(never, needs=(Need.WIRE, Need.RETRIES))
@@ -139,14 +140,14 @@ class TestSkips(unittest.TestCase):
         self.assertEqual(run(needing, target(retries=1)).status, Status.PASSED)
 
     def test_the_whole_check(self) -> None:
-        def skips(context: CheckContext) -> None:
+        def skips(context: ServedContext) -> None:
             raise Skip("not for this adapter")
 
         outcome = run(check(skips), target())
         self.assertEqual((outcome.status, outcome.text), ("skipped", "not for this adapter"))
 
     def test_every_case(self) -> None:
-        def skips(context: CheckContext) -> None:
+        def skips(context: ServedContext) -> None:
             for name in ("first", "second"):
                 with context.case(name, ANSWER):
                     raise Skip("no gzip")
@@ -158,7 +159,7 @@ class TestSkips(unittest.TestCase):
         self.assertEqual(outcome.text, "no gzip (first, second); no token (third)")
 
     def test_some_cases(self) -> None:
-        def skips(context: CheckContext) -> None:
+        def skips(context: ServedContext) -> None:
             with context.case("first", ANSWER):
                 raise Skip("no gzip")
             passes(context)
@@ -167,7 +168,7 @@ class TestSkips(unittest.TestCase):
         self.assertEqual((outcome.status, outcome.text), ("passed", "no gzip (first)"))
 
     def test_some_cases_beside_one_that_fails(self) -> None:
-        def skips(context: CheckContext) -> None:
+        def skips(context: ServedContext) -> None:
             with context.case("first", ANSWER):
                 raise Skip("no gzip")
             for name in ("second", "third"):
@@ -196,7 +197,7 @@ class TestHangs(unittest.TestCase):
     def test_no_further_case_is_tried(self) -> None:
         tried: list[str] = []
 
-        def reads(context: CheckContext) -> None:
+        def reads(context: ServedContext) -> None:
             for name in ("first", "second"):
                 with context.case(name, ANSWER) as case:
                     tried.append(name)
@@ -212,7 +213,7 @@ class TestHangs(unittest.TestCase):
         )
 
     def test_a_should_case_that_hangs_warns(self) -> None:
-        def reads(context: CheckContext) -> None:
+        def reads(context: ServedContext) -> None:
             with context.case("first", ANSWER, level=Level.SHOULD) as case:
                 case.read()
 
@@ -220,9 +221,8 @@ class TestHangs(unittest.TestCase):
         self.assertEqual(outcome.status, Status.WARNED)
 
     def test_a_stack_of_a_thread_that_ended_meanwhile(self) -> None:
-        from modeltest.consumer import Hang
 
-        def hangs(context: CheckContext) -> None:
+        def hangs(context: ServedContext) -> None:
             with context.case("", ANSWER):
                 raise Hang("next()", 0.1, [])
 
@@ -239,7 +239,7 @@ class TestFaults(unittest.TestCase):
     """What is nobody's verdict on the adapter comes out as what it is."""
 
     def test_a_script_that_raises_names_the_step(self) -> None:
-        def reads(context: CheckContext) -> None:
+        def reads(context: ServedContext) -> None:
             with context.case("", Response((Exploding(),))) as case:
                 case.read()
 
@@ -247,11 +247,10 @@ class TestFaults(unittest.TestCase):
             run(check(reads), target())
 
     def test_it_goes_before_a_failure_a_skip_and_a_hang(self) -> None:
-        from modeltest.consumer import Hang
 
         for raised in (Failure("it broke."), Skip("no"), Hang("next()", 0.1, [])):
 
-            def reads(context: CheckContext, raised: Exception = raised) -> None:
+            def reads(context: ServedContext, raised: Exception = raised) -> None:
                 with context.case("", Response((Exploding(),))) as case:
                     case.read()
                     raise raised
@@ -264,7 +263,7 @@ class TestFaults(unittest.TestCase):
             run(check(passes), target(new_model=lambda base_url, client: None))
 
     def test_anything_else(self) -> None:
-        def breaks(context: CheckContext) -> None:
+        def breaks(context: ServedContext) -> None:
             with context.case("", ANSWER):
                 raise ZeroDivisionError
 
@@ -279,7 +278,7 @@ class TestGuards(unittest.TestCase):
         self.addCleanup(gc.enable)
         seen: list[bool] = []
 
-        def looks(context: CheckContext) -> None:
+        def looks(context: ServedContext) -> None:
             seen.append(gc.isenabled())
             gc.enable()
 
@@ -291,7 +290,7 @@ class TestGuards(unittest.TestCase):
         self.assertEqual(seen, [False, False])
 
     def test_also_when_the_check_fails_to_run(self) -> None:
-        def breaks(context: CheckContext) -> None:
+        def breaks(context: ServedContext) -> None:
             raise ZeroDivisionError
 
         with self.assertRaises(ZeroDivisionError):
@@ -299,7 +298,7 @@ class TestGuards(unittest.TestCase):
         self.assertTrue(gc.isenabled())
 
     def test_the_environment_is_neutral(self) -> None:
-        def looks(context: CheckContext) -> None:
+        def looks(context: ServedContext) -> None:
             self.assertNotIn("HTTP_PROXY", os.environ)
             self.assertIsNone(socket.getdefaulttimeout())
 
@@ -308,7 +307,7 @@ class TestGuards(unittest.TestCase):
             self.assertEqual(os.environ["HTTP_PROXY"], "http://192.0.2.1:9")
 
     def test_threads_are_daemons(self) -> None:
-        def looks(context: CheckContext) -> None:
+        def looks(context: ServedContext) -> None:
             thread = threading.Thread(target=int, daemon=False)
             thread.start()
             thread.join()
@@ -317,7 +316,7 @@ class TestGuards(unittest.TestCase):
         run(check(looks), target())
 
     def test_nothing_else_is_contacted(self) -> None:
-        def fails(context: CheckContext) -> None:
+        def fails(context: ServedContext) -> None:
             with context.case("", ANSWER):
                 for _ in range(2):
                     with self.assertRaises(OSError):
@@ -333,7 +332,7 @@ class TestGuards(unittest.TestCase):
         )
 
     def test_attempts_are_told_of_where_the_check_holds(self) -> None:
-        def phones(context: CheckContext) -> None:
+        def phones(context: ServedContext) -> None:
             with context.case("", ANSWER), self.assertRaises(OSError):
                 socket.create_connection(("192.0.2.1", 80), timeout=1)
 
@@ -341,7 +340,7 @@ class TestGuards(unittest.TestCase):
         self.assertEqual((outcome.status, len(outcome.attempts)), (Status.PASSED, 1))
 
     def test_a_check_that_shows_them_itself(self) -> None:
-        def shows(context: CheckContext) -> None:
+        def shows(context: ServedContext) -> None:
             with context.case("", ANSWER):
                 with self.assertRaises(OSError):
                     socket.create_connection(("192.0.2.1", 80), timeout=1)
@@ -358,7 +357,7 @@ class TestCases(unittest.TestCase):
         models: list[Any] = []
         urls: list[str] = []
 
-        def looks(context: CheckContext) -> None:
+        def looks(context: ServedContext) -> None:
             for name in ("first", "second"):
                 with context.case(name, ANSWER) as case:
                     models.append((case.model, case.ledger, case.backend))
@@ -374,7 +373,7 @@ class TestCases(unittest.TestCase):
     def test_the_backend_is_gone_afterwards(self) -> None:
         addresses: list[tuple[str, int]] = []
 
-        def looks(context: CheckContext) -> None:
+        def looks(context: ServedContext) -> None:
             with context.case("", ANSWER) as case:
                 addresses.append(case.backend.address)
                 raise Failure("it broke.")
@@ -384,7 +383,7 @@ class TestCases(unittest.TestCase):
             socket.create_connection(addresses[0], timeout=1).close()
 
     def test_apart_a_failure_has_evidence_too(self) -> None:
-        def reads(context: CheckContext) -> None:
+        def reads(context: ServedContext) -> None:
             with context.apart(ANSWER) as case:
                 case.set_up()
                 case.read()
@@ -418,7 +417,7 @@ class TestCases(unittest.TestCase):
 
         alive: list[bool] = []
 
-        def reads(context: CheckContext) -> None:
+        def reads(context: ServedContext) -> None:
             with context.case("first", ANSWER) as case:
                 stream = case.started()
                 raise Failure("it broke.")
@@ -435,7 +434,7 @@ class TestCases(unittest.TestCase):
         self.assertEqual(seen, [event(3)])
 
     def test_what_the_adapter_raises_is_a_matter_of_the_check(self) -> None:
-        def reads(context: CheckContext) -> None:
+        def reads(context: ServedContext) -> None:
             with context.case("", ANSWER) as case:
                 self.assertIsInstance(case.read().error, ModelError)
 

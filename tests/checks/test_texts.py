@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any
 from unittest import mock
 
+from modeltest.assertions import carried_by, notes_of
 from modeltest.checks import ALL, BY_NAME
-from modeltest.delivery import Outcome, Status, run
+from modeltest.delivery import Target, run
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import Check, Target
-from modeltest.harness.error_text import carried_by, notes_of
+from modeltest.harness import Check, Outcome, Status
 from modeltest.interface import ModelError
 from tests.benchmarks.targets import openai_chat
 from tests.mutants import (
@@ -43,7 +43,7 @@ TAKEN = (
 )
 HANG = r"did not return within 0\.5 s; the stack shows where it waits\."
 STACK = r"  stack    .+"
-SPILLED = r"an exception reached the interpreter instead of the consumer\."
+LEAKED = r"an exception reached the interpreter instead of the consumer\."
 
 TEXTS: dict[str, list[tuple[type[parrot.Parrot], list[str]]]] = {
     # check: [(who fails it, lines that its text has in this order, among others)]
@@ -55,13 +55,13 @@ TEXTS: dict[str, list[tuple[type[parrot.Parrot], list[str]]]] = {
         (
             early_stop.CatchesEverything,
             [
-                rf"release/break: after the consumer broke out of the loop, {SPILLED}",
-                r"  spilled  unraisable exception .*stream.*: RuntimeError: generator ignored .*",
+                rf"release/break: after the consumer broke out of the loop, {LEAKED}",
+                r"  leaked   unraisable exception .*stream.*: RuntimeError: generator ignored .*",
             ],
         ),
         (
             closing.RaisesInDel,
-            [r"  spilled  unraisable .*: AttributeError: .*, raised at \S+closing\.py:.*"],
+            [r"  leaked   unraisable .*: AttributeError: .*, raised at \S+closing\.py:.*"],
         ),
     ],
     "release/cancel": [
@@ -75,8 +75,8 @@ TEXTS: dict[str, list[tuple[type[parrot.Parrot], list[str]]]] = {
         (
             pumping.DiesWhenStopped,
             [
-                rf"release/cancel: after the consumer cancelled the stream, {SPILLED}",
-                r"  spilled  exception that ended 'parrot-pump': LookupError: .*, raised at .*",
+                rf"release/cancel: after the consumer cancelled the stream, {LEAKED}",
+                r"  leaked   exception that ended 'parrot-pump': LookupError: .*, raised at .*",
             ],
         ),
     ],
@@ -354,7 +354,7 @@ for name in TEXTS:
 class TestMany(unittest.TestCase):
     def test_three_hundred_streams_have_an_end_in_time(self) -> None:
         target = Target(new_model=parrot.Parrot, event=parrot.event)
-        with mock.patch("modeltest.checks.release._PATIENCE", 0):
+        with mock.patch("modeltest.checks.release.PATIENCE", 0):
             outcome = run(BY_NAME["release/many"], target)
         self.assertRegex(
             outcome.text, r"\Arelease/many: only 0 of 300 streams were left within 0 s: leaving"

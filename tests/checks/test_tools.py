@@ -11,9 +11,9 @@ from urllib.parse import quote, urlsplit
 
 from modeltest.checks import BY_NAME
 from modeltest.corpus.tool_cases import bad_choices, bad_names, good_names, rule_of
-from modeltest.delivery import Outcome, Status, run
+from modeltest.delivery import Target, run
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import Target
+from modeltest.harness import Outcome, Status
 from modeltest.interface import ConfigError, ModelError, TextDelta
 from modeltest.transports import OwnTransport
 from modeltest.wire import CohereChat, Gemini, OllamaChat, OpenAIChat

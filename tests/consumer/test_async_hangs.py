@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Self
 from unittest import mock
 
-from modeltest.consumer import AsyncConsumer, Hang, Stream
+from modeltest.consumer import Hang
+from modeltest.consumer.asynchronous import AsyncConsumer
+from modeltest.consumer.stream import Stream
 from tests.consumer.models import HI, PATIENCE, SHORT, AsyncTestCase, Stubborn, word
 
 
@@ -171,7 +173,7 @@ class TestHangs(AsyncTestCase):
                 ended.set()
 
         stream, _ = self.hang_in("next", block, WAITING)
-        stream.release()
+        stream.drop_soon()
         self.assertTrue(ended.wait(PATIENCE))
 
     def test_new_model(self) -> None:
@@ -287,7 +289,7 @@ class TestRefusingToEnd(AsyncTestCase):
                     if where != "stream":
                         stream.open()
                     self.hang(stream, *verb, shows="asyncio.sleep(10**6)")
-                    stream.release()
+                    stream.drop_soon()
                     consumer.stop(SHORT)
                     self.assert_ends(stream.thread)
                     stubborn.over = True

@@ -10,7 +10,10 @@ from typing import Any, Self
 from unittest import mock
 
 from modeltest import CancelToken, TextDelta
-from modeltest.consumer import Hang, Stream, SyncConsumer, worker
+from modeltest.consumer import Hang
+from modeltest.consumer.stream import Stream
+from modeltest.consumer.sync import SyncConsumer
+from modeltest.threads import worker
 from tests.consumer.models import HI, PATIENCE, SHORT, Stubborn, SyncTestCase, word
 
 
@@ -143,7 +146,7 @@ class TestHangs(SyncTestCase):
         gate = threading.Event()
         stream = self.opened(Blocker("drop", gate.wait))
         stream.take()
-        stream.release()
+        stream.drop_soon()
         self.consumer.stop(SHORT)
         self.assertTrue(stream.thread.is_alive())
         gate.set()

@@ -34,7 +34,7 @@ from modeltest import (
     TextDelta,
     ToolUse,
 )
-from modeltest.harness import Target
+from modeltest.delivery import Target
 from tests.adapters.sse import SSEDecoder
 from tests.adapters.tools import OPENAI_CHAT_NAMES, check_tools
 

@@ -4,9 +4,9 @@ import gc
 import unittest
 import warnings
 
-from modeltest.checks import ALL, BY_NAME, calls, cuts, finish, framing
-from modeltest.delivery import Status, run
-from modeltest.harness import Check, Need, Target
+from modeltest.checks import ALL, BY_NAME, calls, finish, framing, truncation
+from modeltest.delivery import Target, run
+from modeltest.harness import Check, Need, Status
 from modeltest.harness.secret import Secret
 from modeltest.transports import Urllib3Transport
 from modeltest.wire import AnthropicMessages, OpenAIChat
@@ -15,7 +15,7 @@ from . import chat
 
 CHECKS = tuple(
     value
-    for module in (finish, calls, framing, cuts)
+    for module in (finish, calls, framing, truncation)
     for value in vars(module).values()
     if isinstance(value, Check)
 )
@@ -39,7 +39,7 @@ CAUGHT_BY = {
     chat.ArgumentsLimited: "calls/large",
     chat.SpaceRequired: "framing/space",
     chat.LastLineWins: "framing/split-data",
-    chat.TearsLineEnds: "framing/split-data",
+    chat.TearsLineEnds: "framing/line-ends",
     chat.CommentIsData: "framing/comments",
     chat.FieldRefused: "framing/fields",
     chat.EveryBlankLineDispatches: "framing/blank-lines",
@@ -115,7 +115,7 @@ SAYS = {
     chat.OpenAfterAnErrorEvent: r"- an error .*the response is still open",
     chat.WaitsForTheEndOfTheBody: "the turn was sent whole, and the iteration did not end",
     chat.LeavesTheLastChunk: "turn after turn: the response is still open",
-    chat.TearsLineEnds: "data over two lines, CRLF, each CR LF in two writes: this spelling",
+    chat.TearsLineEnds: "data over two lines, CRLF, each in two pieces: the re-encoded",
     chat.FinishTwice: "expected exactly one Finish, got 2",
     chat.LengthAsStop: "reason length: the answer's reason: not what was sent",
     chat.UnknownAsStop: "the answer's reason: not what was sent",
@@ -133,22 +133,22 @@ SAYS = {
     chat.CallsDroppedUnderStop: "a tool call under an ordinary stop: the answer's tool calls: not what was sent",
     chat.ArgumentsDefaulted: "- arguments no json: invalid arguments were taken for a call",
     chat.ArgumentsLimited: "1200000 bytes of arguments: a whole answer raised TruncatedToolArgumentsError",
-    chat.SpaceRequired: "no space after the colon: this spelling gives another answer",
-    chat.LastLineWins: "data over two lines: this spelling gives another answer",
-    chat.CommentIsData: "- text, comments inside events: this spelling gives another answer",
-    chat.FieldRefused: "fields of no meaning: this spelling gives another answer",
-    chat.EveryBlankLineDispatches: "more blank lines: this spelling gives another answer",
+    chat.SpaceRequired: "no space after the colon: the re-encoded stream was parsed differently",
+    chat.LastLineWins: "data over two lines: the re-encoded stream was parsed differently",
+    chat.CommentIsData: "- text, comments inside events: the re-encoded stream was parsed differently",
+    chat.FieldRefused: "fields of no meaning: the re-encoded stream was parsed differently",
+    chat.EveryBlankLineDispatches: "more blank lines: the re-encoded stream was parsed differently",
     chat.SplitsAtSeparators: r"- U\+2028: expected the text 'a\\u2028b', got ''",
     chat.LineLimit: r"- 70 kB: expected the text 'long text .*\(70002 characters\), got ''",
-    chat.LatinWithoutCharset: "charset=iso-8859-1: this spelling gives another answer",
-    chat.DecodesEachRead: "1 byte a write: this spelling gives another answer",
-    chat.LineFeedOnly: "- text, CR: this spelling gives another answer",
-    chat.ByteOrderMarkKept: "- in pieces: this spelling gives another answer",
+    chat.LatinWithoutCharset: "charset=iso-8859-1: the re-encoded stream was parsed differently",
+    chat.DecodesEachRead: "1 byte at a time: the re-encoded stream was parsed differently",
+    chat.LineFeedOnly: "- text, CR: the re-encoded stream was parsed differently",
+    chat.ByteOrderMarkKept: "- in pieces: the re-encoded stream was parsed differently",
     chat.StrictUtf8: r"made the adapter raise, after 0 events, UnicodeDecodeError: .*\n  raised   \S+chat\.py:\d+",
     chat.BadJsonSkipped: "- broken JSON between good events: .* was taken for a finished answer",
-    chat.KeyErrorComesOut: r"some bytes raised KeyError: 'choices'; .*\n  body     b'data: ",
+    chat.KeyErrorComesOut: r"some bytes made the adapter raise, after \d events, KeyError: 'choices'; (.*\n)+  bytes    b'data: ",
     chat.UnknownDeltaRefused: "a delta of an unknown kind: a whole answer raised StreamProtocolError",
-    chat.EmptyDataRefused: "this spelling gives another answer than the plain one",
+    chat.EmptyDataRefused: "the re-encoded stream was parsed differently",
     chat.CleanEndAccepted: "- a short text, after 1 event, ended cleanly: .* was taken for a finished answer",
     chat.ArgumentsRepaired: "- arguments cut inside a string, a finish for tool use, ended cleanly: a turn whose call was cut",
 }
@@ -197,7 +197,7 @@ class TestChat(unittest.TestCase):
             with self.subTest(check):
                 found = failing(model, check)
                 self.assertEqual(set(found), {check})
-                self.assertIn("\n  wire" if check.endswith("endings") else "\n  cut", found[check])
+                self.assertIn("\n  wire" if check.endswith("endings") else "\n  body", found[check])
 
     def test_reasoning_is_compared_too(self):
         wire = AnthropicMessages()

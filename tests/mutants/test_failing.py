@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from modeltest.checks import ALL
-from modeltest.delivery import Status, run
-from modeltest.harness import Target
+from modeltest.delivery import Target, run
+from modeltest.harness import Status
 from modeltest.harness.secret import Secret
 
 from . import elsewhere, failing, parrot, revealing

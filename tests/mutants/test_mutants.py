@@ -15,8 +15,8 @@ from unittest import mock
 
 from modeltest.checks import ALL
 from modeltest.consumer import AsyncConsumer
-from modeltest.delivery import Outcome, Status, run
-from modeltest.harness import Check, Need, Target
+from modeltest.delivery import Target, run
+from modeltest.harness import Check, Need, Outcome, Status
 from modeltest.harness.secret import Secret
 from modeltest.transports import OwnTransport
 

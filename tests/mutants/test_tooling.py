@@ -8,8 +8,8 @@ import unittest
 from dataclasses import replace
 
 from modeltest.checks import ALL, name_of
-from modeltest.delivery import Status, run
-from modeltest.harness import Target
+from modeltest.delivery import Target, run
+from modeltest.harness import Status
 from modeltest.wire import OpenAIChat
 
 from . import chat, tooling

@@ -20,7 +20,7 @@ from modeltest import (
     TruncatedToolArgumentsError,
     Usage,
 )
-from modeltest.reader import as_lines
+from modeltest.delivery import as_lines
 from tests.adapters.openai_chat_turn import ChatTurn
 from tests.adapters.sse import ServerSentEvent
 
@@ -196,7 +196,7 @@ class SkipsBrokenJSON(Small):
     def take(self, turn: ChatTurn, event: ServerSentEvent) -> Iterator[Event]:
         try:
             json.loads(event.data)
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             if event.data != "[DONE]":
                 return
         yield from turn.take(event)

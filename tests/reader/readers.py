@@ -19,7 +19,7 @@ from modeltest import (
     TruncatedToolArgumentsError,
     Usage,
 )
-from modeltest.reader import as_chunks, as_lines, as_requests_response, as_urllib3_response
+from modeltest.delivery import as_chunks, as_lines, as_requests_response, as_urllib3_response
 from tests.adapters.anthropic_messages_turn import MessagesTurn
 from tests.adapters.file_body import FileBody
 from tests.adapters.openai_chat_turn import ChatTurn
@@ -177,7 +177,7 @@ class JSONLines:
     def load(self, line: bytes) -> dict[str, Any]:
         try:
             value = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise StreamProtocolError(f"no JSON: {error}") from error
         if not isinstance(value, dict):
             raise StreamProtocolError("no object")

@@ -5,9 +5,10 @@ import unittest
 from typing import Any
 from unittest import mock
 
-from modeltest import Finish, corpus
+from modeltest import Finish
+from modeltest.checks import IN_MEMORY
+from modeltest.corpus import short_bodies, whole_bodies
 from modeltest.harness import Level
-from modeltest.reader import CLAUSES
 from modeltest.wire import AnthropicMessages, BedrockConverse, Gemini, OllamaChat, OpenAIChat
 from tests.adapters.home_made_wire import AcmeLines
 
@@ -104,6 +105,18 @@ FAILS: dict[Any, set[str]] = {
 }
 
 
+MAY_FAIL = {
+    # Every call has another id than was sent.
+    mutants.RenamesCalls: {
+        "test_call_without_arguments",
+        "test_parallel_calls_are_kept_apart",
+        "test_call_index_is_not_identity",
+        "test_large_arguments_arrive_whole",
+    },
+}
+"""Which others may fail, as the fault shows there too."""
+
+
 def reader_of(mutant: Any) -> Any:
     return mutant() if issubclass(mutant, mutants.Small) else mutant
 
@@ -123,7 +136,9 @@ class TestCorrectReaders(unittest.TestCase):
         self.assertEqual(failed(case_of(anthropic, wire=AnthropicMessages, strict=True)), {})
         lines = case_of(JSONLines(), wire=AcmeLines(), strict=True)
         self.assertEqual(failed(lines), {})
-        self.assertIn("can be spelled in one way only", skipped(lines)["test_comments_are_ignored"])
+        self.assertIn(
+            "leaves no choice as to comments", skipped(lines)["test_comments_are_ignored"]
+        )
 
 
 class TestMutants(unittest.TestCase):
@@ -134,15 +149,16 @@ class TestMutants(unittest.TestCase):
         for mutant, tests in FAILS.items():
             with self.subTest(mutant.__name__):
                 found = failed(case_of(reader_of(mutant), wire=CHAT, strict=True))
-                self.assertEqual(set(found), tests)
+                self.assertLessEqual(tests, set(found))
+                self.assertLessEqual(set(found), tests | MAY_FAIL.get(mutant, set()))
                 for test, said in found.items():
-                    clause = next(clause for clause in CLAUSES if clause.method == test)
+                    clause = next(clause for clause in IN_MEMORY if clause.method == test)
                     self.assertIn(f"AssertionError: {clause.id}: ", said)
                     self.assertIn("\n  fix      ", said)
 
     def test_each_clause_is_broken_by_a_mutant(self) -> None:
         broken = set().union(*FAILS.values())
-        self.assertEqual(broken, {clause.method for clause in CLAUSES})
+        self.assertEqual(broken, {clause.method for clause in IN_MEMORY})
 
     def test_all_mutants_are_tried(self) -> None:
         bases = {mutants.Small, mutants.Rewrites, mutants.Iterated}
@@ -193,7 +209,7 @@ class TestReports(unittest.TestCase):
         found = failed(case_of(mutants.EndsAtAWholeLine(), bodies=TEXT), PREFIX)[PREFIX]
         self.assertRegex(
             found,
-            r"truncation/prefix: the body: \d+ of \d+ cuts fail; the first: reader/prefix: the body "
+            r"truncation/prefix: the body: \d+ of \d+ cuts fail; the first: the answer "
             r"cut after \d+ of \d+ bytes was taken for a finished answer, and another one than the "
             r"whole\.\n  body     byte \d+ of \d+: .* \| .*\n  whole    .*\n  got      .*\n  fix ",
         )
@@ -202,10 +218,10 @@ class TestReports(unittest.TestCase):
         test = "test_chunking_does_not_matter"
         found = failed(case_of(mutants.DecodesEachRead(), bodies=TEXT), test)[test]
         self.assertRegex(
-            found, r"framing/chunks: \d of 4 cases fail\.\n- the body, 1 byte a read: "
+            found, r"framing/chunks: \d of 8 cases fail\.\n- the body, 1 byte at a time: "
         )
         self.assertRegex(
-            found, r"- the body, [37] bytes a read: this spelling gives another answer than"
+            found, r"- the body, [37] bytes at a time: the re-encoded stream was parsed differently"
         )
         self.assertRegex(found, r"\n  plain    .*Grüße.*\n  this     .*\ufffd.*\n  wire     b'data")
 
@@ -213,7 +229,8 @@ class TestReports(unittest.TestCase):
         test = "test_comments_are_ignored"
         found = failed(case_of(mutants.ChokesOnComments(), bodies=TEXT), test)[test]
         self.assertRegex(
-            found, r"this spelling raised ModelError: a line without a name; the plain"
+            found,
+            r"the re-encoded stream was parsed differently \(ModelError: a line without a name\)",
         )
 
     def test_a_body_that_is_no_answer(self) -> None:
@@ -231,8 +248,10 @@ class TestReports(unittest.TestCase):
 
     def test_a_malformed_event_that_is_skipped(self) -> None:
         found = failed(case_of(mutants.SkipsBrokenJSON(), bodies=TEXT), MALFORMED)[MALFORMED]
-        self.assertRegex(found, r"the body, broken JSON: a body that is no whole answer was taken")
-        self.assertRegex(found, r"\n  got      Message\(.*\n *Finish\(")
+        self.assertRegex(
+            found, r"the body, broken JSON: an answer with .* was taken for a finished answer"
+        )
+        self.assertRegex(found, r"\n  wire     b'data: ")
 
     def test_what_an_error_does_not_say(self) -> None:
         test = "test_error_event_is_an_error"
@@ -243,8 +262,8 @@ class TestReports(unittest.TestCase):
 
     def test_bytes_to_paste(self) -> None:
         found = failed(case_of(mutants.RaisesKeyErrors(), bodies=TEXT), ANY_BYTES)[ANY_BYTES]
-        self.assertRegex(found, r"framing/any-bytes: some bytes: reader/error-type: .*KeyError")
-        self.assertRegex(found, r"\n  paste    b''\n")
+        self.assertRegex(found, r"framing/any-bytes: reader/error-type: .*KeyError")
+        self.assertRegex(found, r"\n  bytes    b''\n")
 
     def test_a_text_that_is_lost(self) -> None:
         test = "test_large_events_arrive_whole"
@@ -303,10 +322,7 @@ class ClaimsOf:
     """A reader that knows each body of a wire by heart, and nothing else."""
 
     def __init__(self, wire: Any) -> None:
-        self.known = {
-            body.data: body.events
-            for body in (*corpus.whole_bodies(wire), *corpus.short_bodies(wire))
-        }
+        self.known = {body.data: body.events for body in (*whole_bodies(wire), *short_bodies(wire))}
 
     def __call__(self, body: Any) -> Any:
         from modeltest import IncompleteResponseError
@@ -319,11 +335,11 @@ class ClaimsOf:
 
 class TestClauses(unittest.TestCase):
     def test_ids_and_methods_are_different(self) -> None:
-        for names in ([c.id for c in CLAUSES], [c.method for c in CLAUSES]):
+        for names in ([c.id for c in IN_MEMORY], [c.method for c in IN_MEMORY]):
             self.assertEqual(len(names), len(set(names)))
 
     def test_each_says_what_it_asks(self) -> None:
-        for clause in CLAUSES:
+        for clause in IN_MEMORY:
             with self.subTest(clause.id):
                 self.assertRegex(clause.requirement, r"\A[A-Z].*\.\Z")
                 self.assertTrue(clause.why)
@@ -331,7 +347,7 @@ class TestClauses(unittest.TestCase):
                 self.assertRegex(clause.method, r"\Atest_[a-z0-9_]+\Z")
 
     def test_levels(self) -> None:
-        should = {clause.id for clause in CLAUSES if clause.level is Level.SHOULD}
+        should = {clause.id for clause in IN_MEMORY if clause.level is Level.SHOULD}
         self.assertEqual(should, {"framing/bom", "framing/invalid-utf8", "framing/empty-data"})
 
 

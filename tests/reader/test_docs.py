@@ -4,8 +4,9 @@ import re
 import unittest
 from pathlib import Path
 
-from modeltest.reader import CLAUSES, SSEReaderTestCase
-from modeltest.reader.verdict import FIXES
+from modeltest.checks import IN_MEMORY
+from modeltest.delivery.rules import FIXES
+from modeltest.testcases.parser import SSEReaderTestCase
 from tests.adapters import test_sse_reader as example
 
 from .mutants import EndsAtAWholeLine
@@ -18,14 +19,14 @@ PREFIX = "test_every_prefix_is_an_error_or_the_same_turn"
 class TestPage(unittest.TestCase):
     def test_every_clause_and_rule_is_named(self) -> None:
         named = set(re.findall(r"`([a-z-]+/[a-z0-9*-]+)`", PAGE))
-        for id_ in (*(clause.id for clause in CLAUSES), *(FIXES.keys() - {"reader/prefix"})):
+        for id_ in (*(clause.id for clause in IN_MEMORY), *(FIXES.keys() - {"reader/prefix"})):
             with self.subTest(id_):
                 self.assertIn(id_, named)
 
     def test_the_table_has_no_others(self) -> None:
         rows = re.findall(r"^\| (`[a-z]+/.*?) \|", PAGE, re.MULTILINE)
         listed = [id_ for row in rows for id_ in re.findall(r"`(.+?)`", row)]
-        self.assertCountEqual(listed, [clause.id for clause in CLAUSES])
+        self.assertCountEqual(listed, [clause.id for clause in IN_MEMORY])
 
     def test_every_attribute_is_named(self) -> None:
         defined = [name for name in vars(SSEReaderTestCase) if not name.startswith(("_", "test"))]

@@ -6,13 +6,13 @@ import unittest
 import urllib3
 
 from modeltest import as_chunks, as_lines, as_requests_response, as_urllib3_response
-from modeltest.reader.files import BodyFile, EndlessReading, ShortReads
+from modeltest.delivery.files import BodyFile, EndlessReading, PiecewiseFile
 
 BODY = "data: Grüße\r\ndata: 🌍\r\rdata: end".encode()
 
 
-def short(body: bytes = BODY, step: int = 3) -> ShortReads:
-    return ShortReads(body, step)
+def short(body: bytes = BODY, step: int = 3) -> PiecewiseFile:
+    return PiecewiseFile(body, range(step, len(body), step))
 
 
 class TestBodyFile(unittest.TestCase):
@@ -63,7 +63,7 @@ class TestBodyFile(unittest.TestCase):
         self.assertEqual(file.read(), b"a")
 
 
-class TestShortReads(unittest.TestCase):
+class TestPiecewiseFile(unittest.TestCase):
     def test_a_read_gives_a_few_bytes(self) -> None:
         self.assertEqual(short().read(100), BODY[:3])
         self.assertEqual(short().read(2), BODY[:2])

@@ -113,7 +113,7 @@ class TestBrokenReaders(unittest.TestCase):
                     self.assertEqual(bool(failed), 4 <= cut < 9, failed)
                 self.assertRegex(
                     failure_of(reader),
-                    r"\A5 of 10 cuts fail; the first: reader/prefix: the body cut after 4 of 10 "
+                    r"\A5 of 10 cuts fail; the first: reader/prefix: the answer cut after 4 of 10 "
                     r"bytes was taken for a finished answer, and another one than the whole\.\n"
                     r"  body     byte 4 of 10: b'0123' \| b'456789'\n"
                     r"  whole    \(Reasoning\(text='r'.*'stop'\)\n"

@@ -27,8 +27,9 @@ from modeltest import (
     Usage,
     read_sse,
 )
-from modeltest.reader.reading import Reader, merged
-from modeltest.reader.verdict import around
+from modeltest.delivery import Parser
+from modeltest.delivery.parser import merged_texts
+from modeltest.delivery.rules import around
 
 from . import mutants
 from .bodies import BROKEN, CALL, CUT_CALL, ERROR, TEXT, sse, text
@@ -251,7 +252,7 @@ class TestRules(unittest.TestCase):
         self.assertBreaks("reader/finish", failure_of(mutants.CountsBackwards()))
 
     def test_a_finish_that_was_found_good_does_not_vouch_for_another(self) -> None:
-        reader = Reader(Events(STOP))
+        reader = Parser(Events(STOP))
         reader.read(TEXT)
         reader._stream_sse = Events(Finish("stop", "stop", Usage(-1)))
         with self.assertRaisesRegex(Exception, "reader/finish"):
@@ -401,7 +402,7 @@ class TestMerged(unittest.TestCase):
             STOP,
         ]
         self.assertEqual(
-            list(merged(events)),
+            list(merged_texts(events)),
             [
                 TextDelta("ab"),
                 ReasoningDelta("ab"),
@@ -430,7 +431,7 @@ class TestCost(unittest.TestCase):
         gc.collect()
         gc.disable()
         self.addCleanup(gc.enable)
-        reader = Reader(generator)
+        reader = Parser(generator)
         for body in (TEXT, BROKEN, b""):
             reader.read(body)
         self.assertEqual(gc.collect(), 0)

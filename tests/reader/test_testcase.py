@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from unittest import mock
 
-import modeltest.reader
+import modeltest.testcases
 from modeltest import ContractWarning, Event, ModelError, SSEReaderTestCase
-from modeltest.reader import CLAUSES
+from modeltest.checks import IN_MEMORY
 from modeltest.wire import OpenAIChat, Unsupported
 from tests.testcase.running import python
 
 from . import mutants
-from .bodies import TEXT, ShortChat
+from .bodies import CALL, TEXT, ShortChat
 from .readers import generator
 from .running import case_of, failed, names_of, run, skipped
 
@@ -55,13 +55,13 @@ class Sleeper:
 class TestBase(unittest.TestCase):
     def test_it_has_no_tests(self) -> None:
         self.assertEqual(names_of(SSEReaderTestCase), [])
-        suite = unittest.defaultTestLoader.loadTestsFromModule(modeltest.reader)
+        suite = unittest.defaultTestLoader.loadTestsFromModule(modeltest.testcases)
         self.assertEqual(suite.countTestCases(), 0)
 
     def test_a_subclass_has_one_test_a_clause(self) -> None:
         case = case_of(generator, bodies=TEXT)
-        self.assertEqual(set(names_of(case)), {SET_UP, *(clause.method for clause in CLAUSES)})
-        for clause in CLAUSES:
+        self.assertEqual(set(names_of(case)), {SET_UP, *(clause.method for clause in IN_MEMORY)})
+        for clause in IN_MEMORY:
             with self.subTest(clause.id):
                 level = " [SHOULD]" if clause.level == "SHOULD" else ""
                 test = case(clause.method)
@@ -172,7 +172,7 @@ class TestSetUp(unittest.TestCase):
             ((test, text),) = result.failures
             self.assertEqual(test.id().rpartition(".")[2], SET_UP)
             self.assertRegex(text, rf"AssertionError: {pattern}")
-            self.assertEqual(len(result.skipped), len(CLAUSES))
+            self.assertEqual(len(result.skipped), len(IN_MEMORY))
             for _, why in result.skipped:
                 self.assertRegex(why, rf"\Asee {SET_UP}: {pattern}")
 
@@ -242,7 +242,7 @@ class TestSetUp(unittest.TestCase):
             with self.assertRaisesRegex(
                 TypeError,
                 rf"TestReader.{attribute} names 'framing/bon', which is no check; see "
-                r"modeltest\.reader\.CLAUSES",
+                r"`python -m modeltest checks --parser`",
             ):
                 case_of(generator, **{attribute: {"framing/bon": "why"}})
             with self.assertRaisesRegex(TypeError, r"\['framing/bom'\] needs a reason, got ' '"):
@@ -258,7 +258,7 @@ class TestSetUp(unittest.TestCase):
         def reader(body: BinaryIO) -> None:
             reads.append(body)
 
-        self.assertEqual(len(skipped(case_of(reader, bodies=TEXT))), len(CLAUSES))
+        self.assertEqual(len(skipped(case_of(reader, bodies=TEXT))), len(IN_MEMORY))
         self.assertEqual(len(reads), 1)
 
 
@@ -322,22 +322,22 @@ class TestVerdicts(unittest.TestCase):
     def test_a_rule_that_every_answer_breaks_fails_one_test(self) -> None:
         case = case_of(mutants.FinishesTwice(), bodies=TEXT)
         why = skipped(case)
-        self.assertEqual(len(why), len(CLAUSES) - 1)
+        self.assertEqual(len(why), len(IN_MEMORY) - 1)
         for text in why.values():
             self.assertRegex(text, rf"\Asee {WHOLE}: reader/one-finish: the reader gave a second")
         self.assertEqual(set(failed(case)), {WHOLE})
 
     def test_the_kit_s_own_lines_are_not_shown(self) -> None:
         case = case_of(mutants.ChokesOnComments(), bodies=TEXT)
-        self.assertNotIn("modeltest/reader", failed(case, COMMENTS)[COMMENTS])
+        self.assertNotIn("modeltest/testcases", failed(case, COMMENTS)[COMMENTS])
 
     def test_a_fault_of_the_kit_is_an_error(self) -> None:
         case = case_of(generator, bodies=TEXT)
         self.assertEqual(failed(case, SET_UP), {})
-        for name in ("report", "plain"):  # the one in the test's thread, the other in the reader's
+        for name in ("outcome", "plain"):  # the one in the test's thread, the other in the reader's
             with (
                 self.subTest(name),
-                mock.patch(f"modeltest.reader.trial.ReaderTrial.{name}", side_effect=OSError),
+                mock.patch(f"modeltest.delivery.ParserContext.{name}", side_effect=OSError),
             ):
                 self.assertEqual(len(run(case, COMMENTS).errors), 1)
 
@@ -367,14 +367,14 @@ class TestReadersThatHang(unittest.TestCase):
             reads.append(time.sleep(0.1))
             return generator(body)
 
-        case = case_of(reader, bodies=TEXT, deadline=1.0)
-        self.assertEqual(failed(case, "test_line_endings_do_not_matter"), {})
+        case = case_of(reader, bodies={"a text": TEXT, "a call": CALL}, deadline=1.0)
+        self.assertEqual(failed(case, "test_chunking_does_not_matter"), {})
         self.assertGreater(len(reads) * 0.1, 1.5)
 
 
 FILE = """
     from modeltest import SSEReaderTestCase, read_sse
-    from modeltest.reader import *
+    from modeltest.testcases import *
     from tests.reader.bodies import TEXT
     from tests.reader.readers import generator
 
@@ -393,7 +393,7 @@ class TestCollection(unittest.TestCase):
     def test_unittest(self) -> None:
         done = python("-X", "dev", "-W", "error", "-m", "unittest", "-v", cwd=self.directory)
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertIn(f"Ran {len(CLAUSES) + 1} tests", done.stdout)
+        self.assertIn(f"Ran {len(IN_MEMORY) + 1} tests", done.stdout)
         self.assertRegex(done.stdout, r"Comments between and inside events are ignored\. \.\.\. ok")
 
     @unittest.skipUnless(importlib.util.find_spec("pytest"), "pytest is not installed")
@@ -404,7 +404,7 @@ class TestCollection(unittest.TestCase):
         self.assertRegex(done.stdout, r"\d+ passed, \d+ skipped")
         listing = python("-m", "pytest", "--collect-only", *options, cwd=self.directory).stdout
         found = [line for line in listing.splitlines() if "::" in line]
-        self.assertEqual(len(found), len(CLAUSES) + 1)
+        self.assertEqual(len(found), len(IN_MEMORY) + 1)
 
     def test_without_hypothesis(self) -> None:
         program = (

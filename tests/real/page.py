@@ -12,7 +12,7 @@ from typing import Any
 
 import modeltest
 from modeltest.checks import ALL, name_of
-from modeltest.delivery import Outcome, Status
+from modeltest.harness import Outcome, Status
 
 PACKAGES = (
     "openai",

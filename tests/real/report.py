@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from modeltest.checks import ALL, METHODS, name_of
-from modeltest.delivery import Outcome, Status
+from modeltest.harness import Outcome, Status
 from tests.real.page import Client, page, table, verdicts
 from tests.real.quick import quick_and_quiet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 
 from modeltest.checks import ALL, BY_NAME, name_of
-from modeltest.delivery import Outcome, Status
+from modeltest.harness import Outcome, Status
 from tests.real.page import Client, shortened, table, told_of_skips, verdicts
 from tests.real.report import changed
 

@@ -13,13 +13,7 @@ import unittest
 from collections.abc import Iterator
 from typing import Any
 
-from modeltest import (
-    AsyncModelContractTestCase,
-    Event,
-    ModelContractTestCase,
-    Request,
-    TextDelta,
-)
+from modeltest import AsyncModelContractTestCase, Event, ModelContractTestCase, Request, TextDelta
 from modeltest.checks import ALL
 from modeltest.demo.acme import AcmeModel
 

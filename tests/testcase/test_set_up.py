@@ -25,9 +25,9 @@ from modeltest import (
     user,
 )
 from modeltest.checks import ALL
-from modeltest.delivery import Status
+from modeltest.delivery import Target
 from modeltest.demo.acme import AcmeModel
-from modeltest.harness import SetUpError, Target
+from modeltest.harness import SetUpError, Status
 from modeltest.testcases.preflight import target_of, try_out
 from modeltest.wire import OllamaChat, OpenAIChat, UsagePlacement, WireFormat
 from tests.adapters.home_made_wire import AcmeLines
@@ -417,7 +417,7 @@ class TestWrongTurn(unittest.TestCase):
         text = text_of(run(acme(wire=Twice()), SET_UP))
         self.assertRegex(
             text,
-            r"Twice cannot spell a turn: Acme.*: one event cannot say \['finish'\] twice; leave it to "
+            r"Twice cannot encode a turn: Acme.*: one event cannot say \['finish'\] twice; leave it to "
             r"one of the hooks, or override merge",
         )
 

@@ -16,9 +16,9 @@ from modeltest import (
     TextDelta,
 )
 from modeltest.checks import BY_NAME
-from modeltest.delivery import Outcome, Status
 from modeltest.demo.acme import AcmeModel
 from modeltest.demo.naive import NaiveModel
+from modeltest.harness import Outcome, Status
 
 from .running import SET_UP, acme, case, run, text_of
 
@@ -50,7 +50,7 @@ class Exploding:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def play(self, stage: Any) -> None:
+    def run(self, writer: Any) -> None:
         raise self.error
 
     def __repr__(self) -> str:

@@ -15,16 +15,11 @@ import requests
 import urllib3
 from urllib3.exceptions import EmptyPoolError, HTTPError
 
-from modeltest.transports import (
-    Connection,
-    Ledger,
-    OwnTransport,
-    RequestsTransport,
-    State,
-    Transport,
-    Urllib3Transport,
-)
+from modeltest.transports.base import OwnTransport, Transport
+from modeltest.transports.ledger import Connection, Ledger, State
 from modeltest.transports.pools import PooledTransport, TrackedHTTPConnection, TrackedQueue
+from modeltest.transports.requests_client import RequestsTransport
+from modeltest.transports.urllib3_client import Urllib3Transport
 
 from .servers import (
     BODY,

@@ -20,7 +20,8 @@ from typing import Any
 import requests
 import urllib3
 
-from modeltest.transports import Attempt, EgressGuard, EgressRefused, LookupRefused, Place, egress
+from modeltest.transports import Place, egress
+from modeltest.transports.egress import Attempt, EgressGuard, EgressRefused, LookupRefused
 
 from .servers import BODY, PATIENCE, Server, answers, chunked
 

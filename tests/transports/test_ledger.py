@@ -8,8 +8,8 @@ import weakref
 from typing import Never
 from unittest import mock
 
-from modeltest.transports import Connection, Ledger, State
 from modeltest.transports import ledger as ledger_module
+from modeltest.transports.ledger import Connection, Ledger, State
 
 from .servers import PATIENCE
 

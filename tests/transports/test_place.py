@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from modeltest.transports import Ledger, Place
-from modeltest.transports.place import calling_place
+from modeltest.threads import calling_place
+from modeltest.transports import Place
+from modeltest.transports.ledger import Ledger
 
 from .servers import PATIENCE
 

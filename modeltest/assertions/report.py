@@ -1,0 +1,38 @@
+"""Bytes, values and endings as a failure shows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from modeltest.assertions.error_text import shown
+from modeltest.harness import Evidence
+
+if TYPE_CHECKING:
+    from modeltest.encoding import Body
+    from modeltest.harness import Transcript
+
+
+_SHOWN = 300
+"""Characters of a body or an answer that a failure shows."""
+
+
+def shortened(value: object, limit: int = _SHOWN) -> str:
+    """Return the `repr` of a value, its end left out where it is long."""
+    text = repr(str(value)) if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
+
+
+def bytes_shown(body: Body) -> Evidence:
+    """Return a body's bytes as evidence, shortened."""
+    data = body.data
+    if len(data) > _SHOWN:
+        half = _SHOWN // 2
+        return Evidence("wire", f"{data[:half]!r} … {data[-half:]!r} ({len(data)} bytes)")
+    return Evidence("wire", repr(data))
+
+
+def ending(log: Transcript) -> str:
+    """Say how a stream ended."""
+    if log.error is not None:
+        return f"it raised {shown(log.error)}"
+    return "it ended" if log.ended else "it goes on"
