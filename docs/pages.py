@@ -27,6 +27,7 @@ from pathlib import Path
 from types import FunctionType, UnionType
 from typing import get_args
 
+from docs.contract_pages import anchor, heading
 from modeltest.checks import ALL
 from modeltest.harness import Check, Level
 
@@ -155,7 +156,8 @@ def _fixes(*groups: str) -> str:
 
 def _rule(check: Check) -> str:
     should = " *(SHOULD)*" if check.level is Level.SHOULD else ""
-    return f"`{check.id}` {check.requirement}{should}"
+    page = f"contract/{check.group}.md#{anchor(heading(check))}"
+    return f"[`{check.id}`]({page}) {check.requirement}{should}"
 
 
 def _names(module: str) -> str:

@@ -11,7 +11,7 @@ from docs.snippets import test_acme_client, test_naive, test_with_mock
 from modeltest import ContractWarning, ModelContractTestCase
 
 ROOT = Path(__file__).parents[1]
-WRITTEN_ELSEWHERE = ("clients.md", "contract.md", "writing-an-adapter.md")
+WRITTEN_ELSEWHERE = ("clients.md", "writing-an-adapter.md")
 """Pages with tests of their own."""
 
 EXAMPLE = "<!-- check against code"
