@@ -20,7 +20,7 @@ from modeltest.assertions.refusal import (
     names_of,
 )
 from modeltest.assertions.report import bytes_shown, ending, shortened
-from modeltest.assertions.request import content, members, parsed, texts_in
+from modeltest.assertions.request import members, parsed, texts_in
 from modeltest.assertions.same_answer import WholeAnswer, expect_same, merged
 from modeltest.assertions.text import expect_beginning, expect_events
 from modeltest.assertions.turn import (
@@ -48,7 +48,6 @@ __all__ = [
     "carried_by",
     "chain_of",
     "check_finish",
-    "content",
     "content_of",
     "declared_errors",
     "ending",

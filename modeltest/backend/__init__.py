@@ -5,7 +5,6 @@ It knows bytes and sockets, not models.
 
 from modeltest.backend.backend import Backend, BackendError, SocketsClosed
 from modeltest.backend.exchange import Disconnect, Exchange, StepRecord
-from modeltest.backend.redaction import REDACTED, shown_request
 from modeltest.backend.response import Framing, Response, SendHead
 from modeltest.backend.scripts import (
     Arrive,
@@ -46,6 +45,7 @@ from modeltest.backend.steps import (
     writes,
 )
 from modeltest.backend.writer import PeerDisconnected, ResponseWriter, Stopped
+from modeltest.redaction import REDACTED, shown_request
 from modeltest.threads import KitThread, Progress, copies_came_back, leave_copy
 
 __all__ = [

@@ -7,16 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from modeltest.assertions import (
-    carried_by,
-    content,
-    members,
-    names_of,
-    parsed,
-    shown,
-    text_of,
-    texts_in,
-)
+from modeltest.assertions import carried_by, members, names_of, parsed, shown, text_of, texts_in
 from modeltest.corpus import (
     MADE_UP,
     WEATHER,
@@ -309,7 +300,7 @@ def _try_accepted(
     with context.case(name, _answer(context)) as scenario:
         sending = context.send(scenario, request)
         exchange = sending.expect_one()
-        wire, data = context.target.wire, content(exchange)
+        wire, data = context.target.wire, sending.content_of(exchange)
         body = parsed(data)
         if wire is not None and wire.tool_name_paths:
             _expect_tools(sending, wire.sent_tool_names(body))
@@ -352,7 +343,7 @@ def _expect_definitions(context: ServedContext) -> None:
     name = "a tool's description and parameters"
     with context.case(name, _answer(context), level=Level.SHOULD) as scenario:
         sending = context.send(scenario, request)
-        body = parsed(content(sending.expect_one()))
+        body = parsed(sending.content_of(sending.expect_one()))
         if body is None:
             return  # no JSON: what it says in another notation cannot be told
         wanted = (tool.description, *tool.parameters["properties"])

@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from modeltest.backend import Response
-from modeltest.encoding import Body
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from modeltest.encoding import WireFormat
+    from modeltest.backend import Response
+    from modeltest.encoding import Body, WireFormat
 
     Shown = Response | Body | Iterable[Body] | bytes | str
 
