@@ -38,9 +38,7 @@ nitpick_ignore_regex = [
     ("py:.*", r"(?!modeltest\b).*"),
     # Types in signatures that are no public names.
     ("py:.*", r".*\._\w+"),
-    ("py:class", r"modeltest\.transports\.ledger\.Socket"),
-    ("py:class", r"modeltest\.checks\.check\.Level"),
-    ("py:class", r"modeltest\.reader\.context\.ReaderTrial"),
+    ("py:class", r"modeltest\.transports\.ledger\.(Socket|Bell)"),
 ]
 
 
