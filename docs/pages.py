@@ -25,11 +25,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, UnionType
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from docs.contract_pages import anchor, heading
 from modeltest.checks import ALL
-from modeltest.harness import Check, Level
+from modeltest.harness import Level
+
+if TYPE_CHECKING:
+    from modeltest.harness import Check
 
 ROOT = Path(__file__).parents[1]
 _PART = re.compile(
