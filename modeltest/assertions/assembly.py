@@ -28,6 +28,8 @@ from modeltest.interface import (
     TruncatedToolArgumentsError,
     Usage,
 )
+from modeltest.text import short_repr
+from modeltest.validation import NoEvent, as_event
 
 if TYPE_CHECKING:
     from modeltest.interface import Event, Model, Part, Request
@@ -122,11 +124,13 @@ class _Call:
             arguments = _parse(text) if text else {}
         except (ValueError, RecursionError) as error:
             raise TruncatedToolArgumentsError(
-                f"the arguments of tool call {self.name!r} are not JSON ({error}): {_excerpt(text)}"
+                f"the arguments of tool call {self.name!r} are not JSON ({error}): "
+                f"{short_repr(text, 80)}"
             ) from error
         if not isinstance(arguments, dict):
             raise TruncatedToolArgumentsError(
-                f"the arguments of tool call {self.name!r} are no JSON object: {_excerpt(text)}"
+                f"the arguments of tool call {self.name!r} are no JSON object: "
+                f"{short_repr(text, 80)}"
             )
         return ToolUse(self.id, self.name, arguments)
 
@@ -148,14 +152,6 @@ class _Thought:
         return Reasoning("".join(self.texts), self.signature, self.redacted)
 
 
-_FIELDS: dict[type, dict[str, type]] = {
-    TextDelta: {"text": str},
-    ReasoningDelta: {"text": str, "signature": str, "redacted": str},
-    ToolCallDelta: {"index": int, "id": str, "name": str, "arguments": str},
-    Finish: {"reason": str, "raw": str, "usage": Usage, "discarded": Usage},
-}
-
-
 class Assembler:
     """`assemble`, one event at a time: for a loop that shows deltas as they come."""
 
@@ -173,7 +169,10 @@ class Assembler:
         """
         if self._finish is not None:
             raise StreamProtocolError(f"an event came after the Finish: {event!r}")
-        _check_fields(event)
+        try:
+            event = as_event(event, "the stream")
+        except NoEvent as fault:
+            raise StreamProtocolError(str(fault)) from None
         match event:
             case TextDelta():
                 self._add_text(event)
@@ -251,23 +250,6 @@ class Assembler:
                 raise StreamProtocolError(f"tool call {index} never had a name")
 
 
-def _check_fields(event: object) -> None:
-    fields = _FIELDS.get(type(event)) or next(
-        (fields for kind, fields in _FIELDS.items() if isinstance(event, kind)), None
-    )
-    if fields is None:
-        raise StreamProtocolError(
-            f"expected TextDelta, ReasoningDelta, ToolCallDelta or Finish, got {event!r}"
-        )
-    for name, kind in fields.items():
-        value = getattr(event, name)
-        if not isinstance(value, kind):
-            raise StreamProtocolError(
-                f"expected {name} of {type(event).__name__} to be of type {kind.__name__}, "
-                f"got {value!r}"
-            )
-
-
 def _whole(part: _Call | _Thought | list[str]) -> Part:
     match part:
         case _Call():
@@ -304,13 +286,6 @@ def _finite(text: str) -> float:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
-
-
-def _excerpt(text: str, limit: int = 80) -> str:
-    """Quote `text`, its middle left out when it is long."""
-    if len(text) <= limit:
-        return repr(text)
-    return f"{text[: limit // 2]!r} … {text[-limit // 2 :]!r} ({len(text)} characters)"
 
 
 def refused_by_assemble(events: Iterable[Event]) -> BaseException | None:

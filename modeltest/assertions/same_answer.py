@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from modeltest.assertions.assembly import Assembler, refused_by_assemble
-from modeltest.assertions.error_text import shown
 from modeltest.assertions.refusal import expect_known_error
 from modeltest.assertions.report import shortened
 from modeltest.harness import Evidence, Failure
@@ -18,6 +17,7 @@ from modeltest.interface import (
     ToolCallDelta,
     ToolUse,
 )
+from modeltest.threads import shown
 
 if TYPE_CHECKING:
     from modeltest.harness import Answer, Declares, Transcript

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from modeltest.assertions.assembly import Assembler, check_finish
-from modeltest.assertions.error_text import shown
 from modeltest.assertions.refusal import expect_known_error, expect_refusal
 from modeltest.assertions.report import bytes_shown, ending, shortened
 from modeltest.encoding import Role
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import Finish, ProtocolError, ReasoningDelta, ToolCallDelta
+from modeltest.threads import shown
 
 if TYPE_CHECKING:
     from modeltest.encoding import Body

@@ -5,7 +5,6 @@ It knows bytes and sockets, not models.
 
 from modeltest.backend.backend import Backend, BackendError, SocketsClosed
 from modeltest.backend.exchange import Disconnect, Exchange, StepRecord
-from modeltest.backend.redaction import REDACTED, shown_request
 from modeltest.backend.response import Framing, Response, SendHead
 from modeltest.backend.scripts import (
     Arrive,
@@ -46,10 +45,8 @@ from modeltest.backend.steps import (
     writes,
 )
 from modeltest.backend.writer import PeerDisconnected, ResponseWriter, Stopped
-from modeltest.threads import KitThread, Progress, copies_came_back, leave_copy
 
 __all__ = [
-    "REDACTED",
     "Arrive",
     "Await",
     "AwaitMore",
@@ -62,11 +59,9 @@ __all__ = [
     "Exchange",
     "Flood",
     "Framing",
-    "KitThread",
     "Mark",
     "Pause",
     "PeerDisconnected",
-    "Progress",
     "Repeat",
     "Reset",
     "Response",
@@ -82,13 +77,11 @@ __all__ = [
     "bad_request",
     "bursting",
     "close_delimited",
-    "copies_came_back",
     "ended_cleanly",
     "events",
     "flowing",
     "in_step",
     "inside_chunk",
-    "leave_copy",
     "left_half",
     "once_taken",
     "one_and_a_half",
@@ -97,7 +90,6 @@ __all__ = [
     "sent",
     "server_error",
     "short_of_length",
-    "shown_request",
     "silent_after",
     "without_last_chunk",
     "writes",

@@ -9,9 +9,13 @@ import socket
 import struct
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modeltest.backend.exchange import Disconnect, Exchange
+from modeltest.backend.exchange import Disconnect
+
+if TYPE_CHECKING:
+    from modeltest.backend.exchange import Exchange
+
 
 _RECEIVE = 64 * 1024
 

@@ -10,8 +10,8 @@ from email.message import Message
 from enum import StrEnum
 from typing import Any
 
-from modeltest.backend.redaction import shown_headers, shown_request
 from modeltest.clock import now
+from modeltest.redaction import shown_headers, shown_request
 
 
 class Disconnect(StrEnum):

@@ -5,15 +5,20 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Protocol
 
-from modeltest.backend.exchange import Exchange, StepRecord
-from modeltest.backend.request import MalformedRequest, Request, read_request
-from modeltest.backend.response import Framing, Response, SendHead
-from modeltest.backend.steps import End, Step
+from modeltest.backend.exchange import StepRecord
+from modeltest.backend.request import MalformedRequest, read_request
+from modeltest.backend.response import Framing, SendHead
+from modeltest.backend.steps import End
 from modeltest.backend.writer import PeerDisconnected, ResponseWriter, Stopped
 from modeltest.clock import now
 
 if TYPE_CHECKING:
     from modeltest.backend.connection import Connection
+    from modeltest.backend.exchange import Exchange
+    from modeltest.backend.request import Request
+    from modeltest.backend.response import Response
+    from modeltest.backend.steps import Step
+
 
 _REFUSAL = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 

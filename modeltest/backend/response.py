@@ -8,9 +8,10 @@ from enum import StrEnum
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from modeltest.backend.steps import Send, Step
+from modeltest.backend.steps import Send
 
 if TYPE_CHECKING:
+    from modeltest.backend.steps import Step
     from modeltest.backend.writer import ResponseWriter
 
 

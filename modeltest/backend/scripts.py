@@ -17,11 +17,11 @@ from modeltest.backend.steps import (
     Reset,
     Send,
     Stall,
-    Step,
     events,
 )
 
 if TYPE_CHECKING:
+    from modeltest.backend.steps import Step
     from modeltest.backend.writer import ResponseWriter
     from modeltest.threads import Progress
 

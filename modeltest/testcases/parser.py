@@ -22,7 +22,7 @@ from modeltest.testcases.attach import (
     warn_of_slips,
 )
 from modeltest.testcases.hooks import hook
-from modeltest.testcases.preflight import deadline_scale
+from modeltest.testcases.settings import deadline_scale
 
 if TYPE_CHECKING:
     from modeltest.encoding import Body

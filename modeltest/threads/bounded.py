@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from modeltest.threads.others import unwind
+from modeltest.threads.kit import Worker, outcome
 from modeltest.threads.pending import Hang, Pending
 from modeltest.threads.stacks import stack
-from modeltest.threads.worker import Worker, outcome
+from modeltest.threads.unwinding import unwind
 
 T = TypeVar("T")
 

@@ -11,12 +11,35 @@ import sysconfig
 import threading
 import traceback
 from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-from modeltest.clock import pause
-from modeltest.threads.place import HTTP_LIBRARIES, relative
+# What an adapter calls to speak HTTP. Named one by one: skipping all of site-packages would
+# also skip an adapter that is installed there.
+HTTP_LIBRARIES = frozenset(
+    {
+        "aiohappyeyeballs",
+        "aiohttp",
+        "anyio",
+        "h11",
+        "h2",
+        "httpcore",
+        "httpx",
+        "requests",
+        "responses",
+        "sniffio",
+        "trio",
+        "urllib3",
+        "uvloop",
+    }
+)
+"""The top-level packages of HTTP clients, and of what they run on."""
+
+_never = threading.Event()
+"""Waited for as a pause: an adapter's tests may stop the clock of the `time` module."""
 
 _KIT = str(Path(__file__).parents[1]) + os.sep
 _DEMO = _KIT + "demo" + os.sep
@@ -58,7 +81,7 @@ def stack(thread: threading.Thread) -> list[str]:
         lines = lines_of(spots_of(_frames(thread)))
         if lines:
             return lines
-        pause(0.001)  # it was in the kit's own code just then, between two events
+        _never.wait(0.001)  # it was in the kit's own code just then, between two events
     return []
 
 
@@ -181,3 +204,58 @@ def _package(spot: Spot) -> str:
 def _describe(spot: Spot) -> str:
     source = linecache.getline(spot.file, spot.line).strip()
     return f"{relative(spot.file)}:{spot.line} in {spot.function}: {source}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of code.
+
+    Attributes:
+        file: its path, as the interpreter knows it.
+        line: its number, from 1.
+        function: the function it is in.
+    """
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{relative(self.file)}:{self.line} in {self.function}"
+
+
+def relative(file: str) -> str:
+    """Return `file` relative to the current directory, if it lies inside."""
+    path = Path(file)
+    # The working directory may have been deleted, or the file lie outside it.
+    with suppress(OSError, ValueError):
+        path = path.relative_to(Path.cwd())
+    return str(path)
+
+
+def calling_place(frame: FrameType) -> Place:
+    """Return the innermost place, from `frame` outwards, that is no plumbing.
+
+    Plumbing is the standard library, the HTTP libraries and the kit. A call stack made of
+    nothing else, such as `executor.submit(session.get, url)`, gives the outermost call into an
+    HTTP library, or `frame` where there is none.
+    """
+    fallback = frame
+    current: FrameType | None = frame
+    while current is not None:
+        module = current.f_globals.get("__name__", "")
+        library = module.partition(".")[0]
+        if library in HTTP_LIBRARIES:
+            fallback = current
+        elif library not in sys.stdlib_module_names and not _is_kit(module):
+            return _place(current)
+        current = current.f_back
+    return _place(fallback)
+
+
+def _is_kit(module: str) -> bool:
+    return f"{module}.".startswith("modeltest.") and not f"{module}.".startswith("modeltest.demo.")
+
+
+def _place(frame: FrameType) -> Place:
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)

@@ -11,12 +11,13 @@ from modeltest.encoding import (
     Framing,
     Role,
     RolePayload,
+    WireError,
     WireFormat,
     change_payloads,
+    sse_event,
     to_json,
 )
 from modeltest.interface import Finish, FinishReason, ToolCallDelta
-from modeltest.wire import WireError, sse_event
 
 if TYPE_CHECKING:
     from modeltest.encoding import Body, Payload

@@ -7,7 +7,7 @@ import socket
 import struct
 from typing import Self
 
-from modeltest.backend import Backend
+from modeltest.backend.backend import Backend
 
 PATIENCE = 30.0  # seconds; only how long a failing test takes to say so
 

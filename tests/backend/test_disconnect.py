@@ -3,22 +3,11 @@
 import socket
 import unittest
 
-from modeltest.backend import (
-    Await,
-    Backend,
-    Close,
-    Disconnect,
-    End,
-    Flood,
-    Framing,
-    Pause,
-    Progress,
-    Repeat,
-    Response,
-    Send,
-    Stall,
-    writes,
-)
+from modeltest.backend.backend import Backend
+from modeltest.backend.exchange import Disconnect
+from modeltest.backend.response import Framing, Response
+from modeltest.backend.steps import Await, Close, End, Flood, Pause, Repeat, Send, Stall, writes
+from modeltest.threads import Progress
 from tests.backend.client import PATIENCE, POST, Client
 
 FOR_EVER = 10**6  # seconds, or events

@@ -3,7 +3,7 @@ import time
 import unittest
 from email.message import Message
 
-from modeltest.backend import Disconnect, Exchange
+from modeltest.backend.exchange import Disconnect, Exchange
 
 
 def exchange(body=b"", **more):

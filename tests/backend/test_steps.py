@@ -5,25 +5,24 @@ import unittest
 
 import requests
 
-from modeltest.backend import (
+from modeltest.backend.backend import Backend
+from modeltest.backend.exchange import Disconnect
+from modeltest.backend.response import Framing, Response
+from modeltest.backend.steps import (
     Await,
-    Backend,
     Close,
     CloseInsideChunk,
-    Disconnect,
     End,
     Flood,
-    Framing,
     Pause,
-    Progress,
     Repeat,
     Reset,
-    Response,
     Send,
     Stall,
     events,
     writes,
 )
+from modeltest.threads import Progress
 from tests.backend.client import PATIENCE, POST, Client, chunks
 
 TWO = events([b"data: 1\n\n", b"data: 2\n\n"])

@@ -10,10 +10,10 @@ from unittest import mock
 
 from modeltest import Event, ModelError, Request
 from modeltest.backend import BackendError, End, Response, events
-from modeltest.consumer import Hang
 from modeltest.delivery import ServedContext, run
 from modeltest.demo.acme import AcmeModel
 from modeltest.harness import Evidence, Failure, Level, Need, Outcome, SetUpError, Skip, Status
+from modeltest.threads import Hang
 
 from .targets import check, event, target
 

@@ -16,9 +16,9 @@ import httpx
 
 from modeltest import Event, Finish, IncompleteResponseError, OwnTransport, Request, TextDelta
 from modeltest.checks import BY_NAME
-from modeltest.consumer import AsyncConsumer
-from modeltest.delivery import Outcome, Status, run
-from modeltest.harness import Target
+from modeltest.consumer.asynchronous import AsyncConsumer
+from modeltest.delivery import Target, run
+from modeltest.harness import Outcome, Status
 from tests.adapters.openai_chat import OpenAIChatModel
 from tests.adapters.openai_chat_httpx import AsyncOpenAIChatModel
 from tests.adapters.sse import SSEDecoder

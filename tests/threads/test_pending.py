@@ -1,6 +1,6 @@
 import unittest
 
-from modeltest.threads import Hang, Pending
+from modeltest.threads.pending import Hang, Pending
 from tests.consumer.models import PATIENCE
 
 

@@ -1,7 +1,7 @@
 import threading
 import unittest
 
-from modeltest.threads import Progress
+from modeltest.threads.progress import Progress
 from tests.backend.client import PATIENCE
 
 

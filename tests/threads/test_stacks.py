@@ -9,9 +9,8 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from modeltest.threads import stacks, waits_at
-from modeltest.threads.place import relative
-from modeltest.threads.stacks import awaits, position, stack
+from modeltest.threads import stacks
+from modeltest.threads.stacks import awaits, position, relative, stack, waits_at
 
 
 class TestThreads(unittest.TestCase):

@@ -15,16 +15,11 @@ import requests
 import urllib3
 from urllib3.exceptions import EmptyPoolError, HTTPError
 
-from modeltest.transports import (
-    Connection,
-    Ledger,
-    OwnTransport,
-    RequestsTransport,
-    State,
-    Transport,
-    Urllib3Transport,
-)
+from modeltest.transports.base import OwnTransport, Transport
+from modeltest.transports.ledger import Connection, Ledger, State
 from modeltest.transports.pools import PooledTransport, TrackedHTTPConnection, TrackedQueue
+from modeltest.transports.requests_client import RequestsTransport
+from modeltest.transports.urllib3_client import Urllib3Transport
 
 from .servers import (
     BODY,
@@ -558,7 +553,7 @@ class Urllib3Test(ClientTest):
         connection = TrackedHTTPConnection(*self.server.address, ledger=self.ledger)
         connection.connect()
         kept = connection.sock
-        with self.ledger._bell.heard() as rings:
+        with self.ledger.bell.subscribe() as rings:
             connection.close()
             self.assertFalse(rings.empty())
         self.assertEqual((kept.fileno(), self.entry.state), (-1, State.CLOSED))

@@ -8,7 +8,7 @@ from unittest import mock
 
 import requests
 
-from modeltest.transports import neutral_environment
+from modeltest.transports.environment import neutral_environment
 
 from .servers import PATIENCE
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from modeltest.threads import calling_place
-from modeltest.transports import Ledger, Place
+from modeltest.threads import Place, calling_place
+from modeltest.transports.ledger import Ledger
 
 from .servers import PATIENCE
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from modeltest.consumer import call_within
+from modeltest.threads.bounded import call_within
 
 _PATIENCE = 5.0
 """Seconds that a look may take; it takes microseconds."""
@@ -140,3 +140,38 @@ def _or_raised(make: Callable[[], str], what: str) -> str:
         raise
     except BaseException as second:
         return f"<its {what} raised {type(second).__name__}>"
+
+
+def without_tracebacks(error: BaseException) -> BaseException:
+    """Remove the tracebacks of `error` and of all it is chained to.
+
+    A traceback keeps the frames it passed through alive, and in them the adapter's response:
+    a kit that kept one would cause the leak it looks for, or hide how it ends.
+    """
+    pending: list[object] = [error]
+    seen: set[int] = set()
+    while pending:
+        link = pending.pop()
+        if not isinstance(link, BaseException) or id(link) in seen:
+            continue
+        seen.add(id(link))
+        # By the base class: an error's own attributes may raise, or be frozen.
+        BaseException.with_traceback(link, None)
+        # HTTP libraries hand on the error they translate as an argument, not only as a cause.
+        pending += [_own(link, name) for name in ("__cause__", "__context__")]
+        pending += _own(link, "args")
+        if isinstance(link, BaseExceptionGroup):
+            pending += BaseExceptionGroup.exceptions.__get__(link)
+    return error
+
+
+def _own(error: BaseException, name: str) -> Any:
+    """Return an attribute that every exception has, whatever the class makes of it."""
+    return getattr(BaseException, name).__get__(error)
+
+
+def ending_of(error: BaseException | None, *, ended: bool) -> str:
+    """Say how a stream ended, which raised `error` if it is not None."""
+    if error is not None:
+        return f"it raised {shown(error)}"
+    return "it ended" if ended else "it is still open"

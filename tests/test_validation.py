@@ -4,7 +4,7 @@ import enum
 import unittest
 
 from modeltest import Finish, FinishReason, ReasoningDelta, TextDelta, ToolCallDelta, Usage
-from modeltest.consumer.given import NoEvent, as_event, weight
+from modeltest.validation import NoEvent, as_event, weight
 
 
 class Word(str):

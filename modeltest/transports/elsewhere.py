@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import ipaddress
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
 import responses
 from responses.registries import FirstMatchRegistry
 
-from modeltest.backend import shown_request
-
-if TYPE_CHECKING:
-    from modeltest.delivery.scenario import Scenario
-
+from modeltest.redaction import shown_request
 
 _patched = threading.Lock()
 
@@ -55,17 +51,17 @@ class Caught:
 
 
 @contextmanager
-def caught_elsewhere(scenario: Scenario) -> Iterator[list[Caught]]:
+def caught_elsewhere(bystanders: Collection[threading.Thread]) -> Iterator[list[Caught]]:
     """Yield a list of the requests through the requests library to any other machine, as they come.
 
     The adapter sees a failure of the network. What goes to this machine passes, and
-    so do requests of threads that were there before the adapter: they are none of its own.
+    so do requests of `bystanders`, threads that were there before the adapter.
     """
     caught: list[Caught] = []
 
     class Elsewhere(FirstMatchRegistry):
         def find(self, request: Any) -> tuple[responses.BaseResponse, list[str]]:
-            if _is_local(request.url) or threading.current_thread() in scenario.bystanders:
+            if _is_local(request.url) or threading.current_thread() in bystanders:
                 return responses.PassthroughResponse(request.method, request.url), []
             caught.append(Caught(request.method, request.url, _bytes(request.body)))
             host = urlsplit(request.url).hostname
