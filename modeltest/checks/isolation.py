@@ -106,7 +106,7 @@ def interleaved_streams_do_not_mix(context: ServedContext) -> None:
     """
     texts = _distinct_texts(context, 2)
     taken = Progress()
-    scripts = [in_step(context, first, taken, streams=2) for first in (0, 1000)]
+    scripts = [in_step(context.opened(first), taken, streams=2) for first in (0, 1000)]
     with context.case("", *scripts) as scenario:
         first = scenario.started(progress=taken)
         # On one thread, as in an agent loop: what is kept by thread is shared by the two.
@@ -139,7 +139,7 @@ def parallel_streams_do_not_mix(context: ServedContext) -> None:
     texts = _distinct_texts(context, 8)
     taken, arrived = Progress(), Progress()
     together = (Arrive(arrived), Await(arrived, 8))  # no answer before there are eight requests
-    scripts = [in_step(context, 1000 * index, taken, 8, *together) for index in range(8)]
+    scripts = [in_step(context.opened(1000 * n), taken, 8, *together) for n in range(8)]
     with context.case("", *scripts) as scenario:
         streams = [scenario.stream(taken) for _ in texts]
         _use_at_once(scenario, streams, "take", _EVENTS)
@@ -170,12 +170,13 @@ def model_is_usable_after_failure(context: ServedContext) -> None:
     Adapters live for days. A turn that failed must leave nothing behind: no half event in a
     buffer, no closed client.
     """
-    text = context.plain_text(range(_EVENTS))
-    half = context.event(3001)[: len(context.event(3001)) // 2]
+    text = context.plain_text(_EVENTS)
+    third = context.opened(3000)
+    half = third.event(2)[: len(third.event(2)) // 2]
     scripts = (
-        left_half(context, first=1000),
-        left_half(context, first=2000),
-        ended_cleanly((*sent(context, [3000]), Send(half))),
+        left_half(context.opened(1000)),
+        left_half(context.opened(2000)),
+        ended_cleanly((*sent(third, range(2)), Send(half))),
         Response((*sent(context, range(_EVENTS)), Stall())),
     )
     with context.case("turn after turn", bad_request()) as scenario:
@@ -323,8 +324,8 @@ def _expect_own_words(scenario: Scenario) -> None:
 
 def _try_one_closed(context: ServedContext) -> None:
     """Expect that a stream goes on when another one of its model is closed."""
-    text = context.plain_text(range(1000, 1000 + 8 * _EVENTS))
-    with context.case("one is closed", flowing(context), flowing(context, first=1000)) as scenario:
+    text = context.plain_text(8 * _EVENTS, 1000)
+    with context.case("one is closed", flowing(context), flowing(context.opened(1000))) as scenario:
         first = scenario.started()
         second = scenario.started(beside=first)
         _leave(first)
@@ -450,10 +451,7 @@ def _use_at_once(scenario: Scenario, streams: Sequence[Stream], verb: str, *args
 
 def _distinct_texts(context: ServedContext, number: int) -> list[str]:
     """Return the text of each script's beginning, as it reads alone."""
-    texts = [
-        context.plain_text(range(1000 * index, 1000 * index + _EVENTS * 4))
-        for index in range(number)
-    ]
+    texts = [context.plain_text(_EVENTS * 4, 1000 * index) for index in range(number)]
     if len(set(texts)) < number:
         raise Skip("event(i) gives the same text for every i: let its text depend on i")
     return texts
@@ -512,9 +510,9 @@ def _try_one_after_the_other(context: ServedContext) -> None:
 
 def _try_side_by_side(context: ServedContext) -> None:
     """Expect of two streams, one a loop, that are read in turns, an answer or a reason each."""
-    texts = [context.plain_text(range(first, first + _LOOP_EVENTS * 2)) for first in (0, 1000)]
+    texts = [context.plain_text(_LOOP_EVENTS * 2, first) for first in (0, 1000)]
     taken = Progress()
-    scripts = [in_step(context, first, taken, streams=2) for first in (0, 1000)]
+    scripts = [in_step(context.opened(first), taken, streams=2) for first in (0, 1000)]
     with context.case("side by side", *scripts) as scenario, _another_loop(scenario) as other:
         first = scenario.started(progress=taken)
         second = scenario.stream(taken, consumer=other)

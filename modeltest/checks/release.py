@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from modeltest.assertions import ending, expect_beginning, expect_one_finish
 from modeltest.backend import (
+    Opened,
     Response,
     Send,
     Stall,
@@ -258,7 +259,7 @@ def cancel_while_blocked_releases(context: ServedContext) -> None:
     with context.case("before the first event", silent_after(context, 0)) as scenario:
         _cancel_blocked(scenario, scenario.stream(), "")
     with context.case("mid-stream", silent_after(context, 2)) as scenario:
-        _cancel_blocked(scenario, scenario.stream(), context.plain_text(range(2)))
+        _cancel_blocked(scenario, scenario.stream(), context.plain_text(2))
     before_headers = Response(before=(Stall(),))
     with context.case("before the headers", before_headers, level=Level.SHOULD) as scenario:
         stream = scenario.stream()
@@ -413,7 +414,7 @@ def many_abandoned_streams_do_not_deadlock(context: ServedContext) -> None:
     "(urllib3's release_conn() does not close)",
     example=Example(
         "A second turn follows an abandoned one on the same model.",
-        sends=lambda wire: left_half(wire, first=1000),
+        sends=lambda wire: left_half(Opened(wire, 1000)),
         then=lambda wire: silent_after(wire, 8),
         consumer="takes one event and breaks, or calls close(); streams again",
         fault="the second turn begins with what was left of the first: event 1001",
@@ -425,14 +426,14 @@ def next_turn_is_clean(context: ServedContext) -> None:
     A connection that goes back to the pool in mid-body hands the rest of the old answer to
     the next request; a buffer that is used again hands on half an event.
     """
-    expected = context.plain_text(range(8))
+    expected = context.plain_text(8)
     styles: dict[str, Callable[[Stream], object]] = {
         "after break": lambda stream: stream.drop(),
         "after close()": _leave_and_close,
     }
     for name, abandon in styles.items():
         with context.case(
-            name, left_half(context, first=1000), silent_after(context, 8)
+            name, left_half(context.opened(1000)), silent_after(context, 8)
         ) as scenario:
             abandon(scenario.started())
             scenario.expect_no_leak("the consumer abandoned the first turn")

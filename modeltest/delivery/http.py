@@ -12,6 +12,7 @@ from modeltest.backend import (
     Await,
     Backend,
     End,
+    Opened,
     Response,
     Send,
     SocketsClosed,
@@ -62,6 +63,7 @@ from modeltest.transports import EgressGuard, Ledger, neutral_environment
 
 if TYPE_CHECKING:
     from modeltest.backend import Step
+    from modeltest.backend.scripts import EventSource
     from modeltest.consumer import Log
     from modeltest.delivery.leaks import Leaks
     from modeltest.delivery.sending import Sending
@@ -108,6 +110,7 @@ class ServedContext(CheckContext):
         self.egress = egress
         self.leaks = leaks
         self._given: dict[bytes, int] = {}
+        self._silent_first: bool | None = None
 
     # What there is to deliver
 
@@ -158,8 +161,9 @@ class ServedContext(CheckContext):
         yield self._events("", [*changed, self.event(1)])
 
     def bodies_from_text_on(self) -> Iterator[Body]:
-        """Yield event(1) and the next one: event(0) may only name the role."""
-        yield self._events("", [self.event(1), self.event(2)])
+        """Yield event(1) and the next one, where a stream of the format may begin with text."""
+        if self.wire is not None and self.wire.may_begin_with_text:
+            yield self._events("", [self.event(1), self.event(2)])
 
     def malformed_bodies(self) -> Iterator[Body]:
         """Yield the wire's malformed bodies; without one, the author's events with broken JSON."""
@@ -186,14 +190,16 @@ class ServedContext(CheckContext):
         return [first + second, *others] if silent else [first, second, *others]
 
     def says_nothing_first(self) -> bool:
-        """Tell whether event(0) gives nothing where event(1) does: it may only name the role.
+        """Tell whether event(0) gives nothing until event(1) comes: it may only name the role.
 
         An adapter that gives each event only once it has the next gives nothing for either.
         """
-        return not self._gives(0) and self._gives(1)
+        if self._silent_first is None:
+            self._silent_first = not self._gives([0]) and self._gives([0, 1])
+        return self._silent_first
 
-    def _gives(self, index: int) -> bool:
-        return bool(self._read(ended_cleanly(sent(self, [index]))).events)
+    def _gives(self, indices: Sequence[int]) -> bool:
+        return bool(self._read(ended_cleanly(sent(self, indices))).events)
 
     def _events(self, name: str, chunks: Iterable[bytes]) -> Body:
         parts = tuple(WirePart(Role.OTHER, chunk) for chunk in chunks)
@@ -290,19 +296,26 @@ class ServedContext(CheckContext):
             scenario.set_up()
             return scenario.read()
 
-    def plain_text(self, indices: Iterable[int]) -> str:
-        """Return the text of these events, as the adapter gives it when nothing is special.
+    def opened(self, first: int) -> EventSource:
+        """Return an endless stream of the author's with events from `first` on, after event(0)."""
+        return Opened(self, first, joined=self.says_nothing_first()) if first else self
+
+    def plain_text(self, number: int, first: int = 0) -> str:
+        """Return the text of so many events of a stream, as the adapter gives it undisturbed.
 
         They are sent as they are and the body then ends; that the turn is cut does not matter.
+
+        Args:
+            number: how many events.
+            first: as for `opened`.
 
         Raises:
             Skip: they carry no text; there is nothing to compare.
         """
-        log = self._read(ended_cleanly(sent(self, indices)))
+        log = self._read(ended_cleanly(sent(self.opened(first), range(number))))
         if not log.text:
-            raise Skip(
-                f"the adapter gives no text for event(i) ({ending_of(log.error, ended=log.ended)})"
-            )
+            end = ending_of(log.error, ended=log.ended)
+            raise Skip(f"the adapter gives no text for event(i) ({end})")
         return log.text
 
     def response(self, body: Body, *ending_steps: Step) -> Response:
@@ -314,10 +327,10 @@ class ServedContext(CheckContext):
 
         Args:
             texts: what it says, where there is a wire.
-            first: number of the first event, where there is none.
+            first: which stream, where there is none; as for `opened`.
         """
         if self.wire is None:
-            return ended_cleanly(sent(self, range(first, first + 2)))
+            return ended_cleanly(sent(self.opened(first), range(2)))
         return self.response(self.wire.encode(*map(TextDelta, texts), Finish(FinishReason.STOP)))
 
     def malformed_responses(self) -> dict[str, Response]:

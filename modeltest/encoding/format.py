@@ -103,6 +103,9 @@ class WireFormat:
     stops_at_finish: bool = False
     """Whether a reader may stop at the finish event, and so never see what follows it."""
 
+    may_begin_with_text: bool = False
+    """Whether a stream may begin with text, without what `start_events` gives."""
+
     usage_placements: tuple[UsagePlacement, ...] = ()
     """Where token counts may stand, the provider's own way first; empty: it sends none."""
 

@@ -33,6 +33,7 @@ class ChatCompletions(WireFormat):
     framing = Framing.SSE
     content_type = "text/event-stream"
     end_marker = "data: [DONE]"
+    may_begin_with_text = True  # compatible servers send no chunk for the role alone
     tool_name_paths = (("tools", "*", "function", "name"),)
     tool_choice_paths = (("tool_choice",),)
     call_name_paths = (("messages", "*", "tool_calls", "*", "function", "name"),)
