@@ -1,0 +1,24 @@
+"""An asynchronous adapter: the same test case, but for its base and its transport."""
+
+import httpx
+
+from modeltest import AsyncModelContractTestCase, HttpxTransport
+from modeltest.wire import OpenAIChat
+
+from .openai_chat_httpx import AsyncOpenAIChat
+from .test_other_providers import ExampleHooks
+
+
+class TestAsyncOpenAIChat(ExampleHooks, AsyncModelContractTestCase):
+    """Holds the adapter to the contract."""
+
+    wire = OpenAIChat(reasoning="reasoning_content")
+    transport = HttpxTransport()
+    idle_timeout = 0.15
+    deadline = 5.0  # httpx imports its event loop's backend with the first request
+
+    def new_model(self, base_url: str, client: httpx.AsyncClient) -> AsyncOpenAIChat:
+        """Return the adapter, pointed at the kit's server."""
+        return AsyncOpenAIChat(
+            base_url, self.api_key, client=client, idle_timeout=self.idle_timeout
+        )
