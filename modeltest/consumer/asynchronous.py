@@ -190,13 +190,16 @@ class AsyncHandle(StreamHandle):
         try:
             if self._iterator is None:
                 self._iterator = aiter(self.stream)
-            while (count := self._take_waiting(count)) > 0:
+            while count > 0:
+                if self._waiting:
+                    count = self._take_waiting(count)
+                    continue
                 try:
                     event = await anext(self._iterator)
                 except StopAsyncIteration:
                     self.log.end()
                     return
-                self._receive(event)
+                count -= self._receive(event)
         except BaseException as error:
             self.log.fail(error)
             self._iterator = None
@@ -243,8 +246,7 @@ class AsyncHandle(StreamHandle):
         manager = self.stream if own_manager else contextlib.aclosing(self.stream)
         async with manager as stream:
             async for event in stream:
-                self._receive(event)
-                count = self._take_waiting(count)
+                count = self._take_waiting(count - self._receive(event))
                 if count == 0:
                     break
             self._leave_block(leave_by)
@@ -302,9 +304,11 @@ class AsyncConsumer(Consumer):
         """Whether a task refused to end: its coroutines are unwound when they are collected."""
         return self._loop.abandoned
 
-    def _begin_build(
+    def begin_build(
         self, make: Callable[[], Any], made: list[Any], operation: str = MAKING
     ) -> Pending:
+        """Begin to call `make()`; what it gives is put into `made`."""
+
         async def build() -> None:
             await _make_async(make, made, pending)
 

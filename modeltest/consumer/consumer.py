@@ -63,7 +63,7 @@ class Consumer(ABC):
         """
         made: list[Any] = []
         try:
-            error = self._begin_build(make, made, operation).wait(deadline)
+            error = self.begin_build(make, made, operation).wait(deadline)
         except Hang:
             self._hung = True
             raise
@@ -155,7 +155,7 @@ class Consumer(ABC):
             del self._streams[stream]
 
     @abstractmethod
-    def _begin_build(
+    def begin_build(
         self, make: Callable[[], Any], made: list[Any], operation: str = MAKING
     ) -> Pending:
         """Begin to call `make()`; what it gives is put into `made`."""

@@ -70,26 +70,27 @@ class StreamHandle:
         self._waiting.clear()
         self._iterator = self.stream = self._model = None
 
-    def _receive(self, event: Any) -> None:
-        """Let what the adapter gave wait to be taken, translated where there is the hook."""
+    def _receive(self, event: Any) -> int:
+        """Take what the adapter gave; where it is translated first, that waits to be taken.
+
+        Returns:
+            How many events were taken.
+        """
         if self._hooks.translate is None:
-            self._waiting.append(event)
-            return
+            self.log.add(event)
+            return 1
         try:
             self._waiting.extend(self._hooks.translated(event))
         except HookError as error:
             self.log.faults.note(f"{error}.", _MAKE_EVENTS)
             if self.log.faults.full:
                 raise
+        return 0
 
     def _take_waiting(self, count: int) -> int:
         """Take up to `count` of the events that wait; return how many more are wanted."""
         while count > 0 and self._waiting:
-            event = self._waiting.popleft()
-            if self._hooks.translate is None:
-                self.log.add(event)
-            else:
-                self.log.add(event, "translate", _MAKE_EVENTS)
+            self.log.add(self._waiting.popleft(), "translate", _MAKE_EVENTS)
             count -= 1
         return count
 

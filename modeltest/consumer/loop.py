@@ -1,4 +1,4 @@
-"""An event loop on a thread of its own, which goes on while the test waits."""
+"""An event loop on a thread of its own, which runs while the test waits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOMENT = 0.5
 class Loop:
     """The event loop on which an asynchronous adapter runs.
 
-    It goes on whatever the adapter does to it: stops it, or lets SystemExit out of a task.
+    It keeps running whatever the adapter does to it: stops it, or lets SystemExit out of a task.
 
     Attributes:
         loop: the loop.

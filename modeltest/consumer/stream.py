@@ -26,6 +26,7 @@ class Stream(ABC):
 
     Attributes:
         log: the events taken and how the stream ended.
+        deadline: seconds that each verb may take.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class Stream(ABC):
         """
         self.log = handle.log
         self._handle = handle
-        self._deadline = deadline
+        self.deadline = deadline
         self._when_over: Callable[[Any], object] | None = when_over
         self._latest: Pending | None = None
 
@@ -168,7 +169,7 @@ class Stream(ABC):
         return still >= 3
 
     def _do(self, verb: str, *args: Any) -> BaseException | None:
-        return self.start(verb, *args).wait(self._deadline)
+        return self.start(verb, *args).wait(self.deadline)
 
     @abstractmethod
     def _submit(self, pending: Pending, verb: str, args: tuple[Any, ...]) -> None:

@@ -53,7 +53,7 @@ class SyncStream(Stream):
         """
         if not self._handle.takes_token:
             return self.close()
-        return self._beside("cancel", "cancel()").wait(self._deadline)
+        return self._beside("cancel", "cancel()").wait(self.deadline)
 
     @property
     def can_be_cancelled(self) -> bool:
@@ -122,13 +122,16 @@ class SyncHandle(StreamHandle):
         try:
             if self._iterator is None:
                 self._iterator = iter(self.stream)
-            while (count := self._take_waiting(count)) > 0:
+            while count > 0:
+                if self._waiting:
+                    count = self._take_waiting(count)
+                    continue
                 try:
                     event = next(self._iterator)
                 except StopIteration:
                     self.log.end()
                     return
-                self._receive(event)
+                count -= self._receive(event)
         except BaseException as error:
             self.log.fail(error)
             self._iterator = None
@@ -180,22 +183,25 @@ class SyncHandle(StreamHandle):
         manager = self.stream if own_manager else contextlib.closing(self.stream)
         with manager as stream:
             for event in stream:
-                self._receive(event)
-                count = self._take_waiting(count)
+                count = self._take_waiting(count - self._receive(event))
                 if count == 0:
                     break
             self._leave_block(leave_by)
 
 
 class SyncConsumer(Consumer):
-    """Consumes a `Model`: streams that are used at the same time are so on different threads."""
+    """Consumes a `Model`: streams that are used at the same time are so on different threads.
+
+    Attributes:
+        workers: the threads, those that are idle included.
+    """
 
     _closers = ("close",)  # a model for both sides has an aclose() too: nobody would await it
 
     def __init__(self, hooks: AdapterHooks | None = None) -> None:
         """Prepare; no thread is started yet."""
         super().__init__(hooks)
-        self._workers: list[Worker] = []
+        self.workers: list[Worker] = []
         self._idle: list[Worker] = []
 
     def reports(self) -> list[str]:
@@ -206,9 +212,10 @@ class SyncConsumer(Consumer):
         """Return 0: there is no loop."""
         return 0
 
-    def _begin_build(
+    def begin_build(
         self, make: Callable[[], Any], made: list[Any], operation: str = MAKING
     ) -> Pending:
+        """Begin to call `make()`; what it gives is put into `made`."""
         worker = self._worker()
         pending = Pending(operation, lambda: stack(worker.thread))
 
@@ -249,14 +256,14 @@ class SyncConsumer(Consumer):
         """
         if self._idle:
             return self._idle.pop()
-        self._workers.append(Worker())
-        return self._workers[-1]
+        self.workers.append(Worker())
+        return self.workers[-1]
 
     def _end(self, patience: float) -> None:
         until = now() + patience
-        for worker in self._workers:
+        for worker in self.workers:
             worker.end()
-        threads = [worker.thread for worker in self._workers]
+        threads = [worker.thread for worker in self.workers]
         for thread in threads:
             thread.join(max(0.0, until - now()))
         unwind(*(thread for thread in threads if thread.is_alive()))

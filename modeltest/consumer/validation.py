@@ -26,10 +26,12 @@ def as_event(given: Any, giver: str = "the adapter") -> Event:
     Raises:
         NoEvent: it is none, or a field holds what the contract does not allow.
     """
+    if type(given) is TextDelta and type(given.text) is str:
+        return given  # nearly all of them
     is_exact = EXACT.get(type(given))
     if is_exact is not None and is_exact(given):
         event: Event = given
-        return event  # nearly all of them
+        return event
     # By its class: `__class__`, which isinstance() asks too, may say anything.
     kind = next((kind for kind in EXACT if issubclass(type(given), kind)), None)
     if kind is None:

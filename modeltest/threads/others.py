@@ -111,7 +111,7 @@ def threads_as_daemons() -> Iterator[None]:
             _blocks -= 1
             if not _blocks:
                 threading.Thread.start = _start  # type: ignore[method-assign]
-                _forget_executors()
+                _drop_executors()
 
 
 _lock = threading.RLock()  # a finalizer may start a thread where it is held
@@ -131,7 +131,7 @@ def _start_as_daemon(thread: threading.Thread) -> None:
     _start(thread)
 
 
-def _forget_executors() -> None:
+def _drop_executors() -> None:
     """Keep `concurrent.futures` from joining the threads started inside the block at exit."""
     joined: MutableMapping[threading.Thread, object] = getattr(
         concurrent.futures.thread, "_threads_queues", {}

@@ -24,7 +24,7 @@ class Worker:
     def __init__(self) -> None:
         """Start the thread."""
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self.thread: threading.Thread = KitThread(_work, self._jobs, name="modeltest consumer")
+        self.thread: threading.Thread = KitThread(work, self._jobs, name="modeltest consumer")
         self.thread.start()
 
     def do(self, job: Job) -> None:
@@ -45,7 +45,8 @@ def outcome(make: Callable[[], T], made: list[T]) -> BaseException | None:
     return None
 
 
-def _work(jobs: queue.SimpleQueue[Job | None]) -> None:
+def work(jobs: queue.SimpleQueue[Job | None]) -> None:
+    """Do the jobs in turn, until one is None."""
     over = False
     while not over:
         # The SystemExit of `unwind` may come when the job that hung has just returned.

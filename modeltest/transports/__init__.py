@@ -1,6 +1,6 @@
 """HTTP clients that keep a record of their connections, and what surrounds them.
 
-A `Transport` makes the client an adapter is handed; the client's connections are in a
+A `Transport` makes the client an adapter is given; the client's connections are in a
 `Ledger`. `EgressGuard` lets nothing else be contacted, `neutral_environment` keeps the
 author's settings out.
 """

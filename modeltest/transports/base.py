@@ -1,4 +1,4 @@
-"""What a transport is: where the HTTP client comes from that an adapter is handed."""
+"""What a transport is: where the HTTP client comes from that an adapter is given."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Transport(ABC):
 
 
 class OwnTransport(Transport):
-    """No client: the adapter brings its own, is handed None, and the ledger stays empty."""
+    """No client: the adapter brings its own, is given None, and the ledger stays empty."""
 
     tracks = False
 

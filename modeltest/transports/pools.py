@@ -83,7 +83,7 @@ class TrackedHTTPConnection(HTTPConnection):
         return response
 
     def close(self) -> None:
-        """Close; a response still being read is thereby given up."""
+        """Close; a response still being read is thereby dropped."""
         super().close()
         self._last_response = None
         if self._ledger_entry is not None:

@@ -127,19 +127,19 @@ class TestMalformedRequests(unittest.TestCase):
 
 def refuse_to_accept(backend, error):
     """Let the next connection fail with `error`; return an event that is set once it has."""
-    server, failed = backend._server, threading.Event()
-    listener = server._listener
+    server, failed = backend.server, threading.Event()
+    listener = server.listener
 
     class Refusing:
         def accept(self):
             failed.set()
-            server._listener = listener
+            server.listener = listener
             raise error
 
         def __getattr__(self, name):
             return getattr(listener, name)
 
-    server._listener = Refusing()
+    server.listener = Refusing()
     return failed
 
 
@@ -279,18 +279,18 @@ class TestLostSockets(unittest.TestCase):
 
     def test_closed_by_number(self):
         backend = Backend().start()
-        os.close(backend._server._selector.fileno())
+        os.close(backend.server.selector.fileno())
         with contextlib.suppress(OSError):
-            backend._server._waker.send(b"x")
-        wait_for(lambda: not backend._server._loop.is_alive())
+            backend.server.waker.send(b"x")
+        wait_for(lambda: not backend.server.loop.is_alive())
         self.torn(backend)
 
     def test_closed_as_objects(self):
-        for name in ("_listener", "_waker", "_woken"):
+        for name in ("listener", "waker", "woken"):
             with self.subTest(name):
                 backend = Backend().start()
-                getattr(backend._server, name).close()
-                wait_for(lambda backend=backend: not backend._server._loop.is_alive())
+                getattr(backend.server, name).close()
+                wait_for(lambda backend=backend: not backend.server.loop.is_alive())
                 self.torn(backend)
 
     def test_a_connection_that_is_closed_ends_its_handler(self):
@@ -298,9 +298,9 @@ class TestLostSockets(unittest.TestCase):
         with Client(backend) as client:
             client.send(POST)
             self.assertTrue(backend.wait(lambda: bool(backend.exchanges), PATIENCE))
-            (connection,) = backend._server._handlers
+            (connection,) = backend.server.handlers
             connection.socket.close()
-            wait_for(lambda: not backend._server._loop.is_alive())
+            wait_for(lambda: not backend.server.loop.is_alive())
         self.torn(backend)
 
 

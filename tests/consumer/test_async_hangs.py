@@ -178,8 +178,8 @@ class TestHangs(AsyncTestCase):
         with self.assertRaises(Hang) as raised:
             self.consumer.build(wait, SHORT)
         self.assertEqual(raised.exception.operation, "new_model()")
-        self.hanging(self.consumer._begin_build(wait, []), shows=WAITING)
-        self.hanging(self.consumer._begin_build(spin, []), shows="in spin")
+        self.hanging(self.consumer.begin_build(wait, []), shows=WAITING)
+        self.hanging(self.consumer.begin_build(spin, []), shows="in spin")
 
     def test_a_stream_is_made_even_while_the_loop_is_blocked(self) -> None:
         gate = threading.Event()
@@ -313,7 +313,7 @@ class TestRefusingToEnd(AsyncTestCase):
             stubborn()
 
         consumer = AsyncConsumer()
-        self.hanging(consumer._begin_build(block, []), shows="time.sleep(0.001)")
+        self.hanging(consumer.begin_build(block, []), shows="time.sleep(0.001)")
         thread = consumer.stream(Blocker("", wait), HI, PATIENCE).thread
         consumer.stop(SHORT)  # it returns
         self.assertTrue(thread.is_alive())
