@@ -38,12 +38,7 @@ REASONS = {
     "refusal": "filtered",
 }
 # In the order of `Done.tokens`; the provider's four counts are disjoint, too.
-COUNTS = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-)
+COUNTS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 class AnthropicMessages:
@@ -127,15 +122,18 @@ def messages_request(request: Object) -> dict[str, Any]:
     if any(system):
         body["system"] = "\n\n".join(filter(None, system))
     spoken = [message for message in request["messages"] if message["role"] != "system"]
-    # Two roles; the results of parallel calls belong into one message of the user's.
-    for role, group in groupby(spoken, key=lambda message: _role(message["role"])):
-        parts = [(part, message["role"]) for message in group for part in message["parts"]]
+    # The results of parallel calls belong into one message of the user's.
+    for own, group in groupby(spoken, key=lambda message: message["role"] == "assistant"):
+        parts = [part for message in group for part in message["parts"]]
         # Results first: they have to follow the message that made the calls.
-        parts.sort(key=lambda each: each[0]["type"] != "result")
-        if content := [block for part, said_by in parts for block in _block(part, said_by)]:
-            body["messages"].append({"role": role, "content": content})
+        parts.sort(key=lambda part: part["type"] != "result")
+        if content := [block for part in parts for block in _block(part)]:
+            body["messages"].append({"role": "assistant" if own else "user", "content": content})
     if tools:
-        body["tools"] = [_tool(tool) for tool in tools]
+        body["tools"] = [
+            {"name": t["name"], "description": t["description"], "input_schema": t["parameters"]}
+            for t in tools
+        ]
         if choice:
             named = {"type": "tool", "name": choice["name"]}
             mode = {"type": "any" if choice["mode"] == "required" else choice["mode"]}
@@ -143,22 +141,13 @@ def messages_request(request: Object) -> dict[str, Any]:
     return body
 
 
-def _role(role: str) -> str:
-    return "assistant" if role == "assistant" else "user"
-
-
-def _tool(tool: Object) -> dict[str, Any]:
-    words = {"name": tool["name"], "description": tool["description"]}
-    return {**words, "input_schema": tool["parameters"]}
-
-
-def _block(part: Object, role: str) -> Iterator[dict[str, Any]]:
+def _block(part: Object) -> Iterator[dict[str, Any]]:
     """Yield the block for a part, or none where the provider would refuse it."""
     match part:
         case {"type": "text", "text": text} if text:
             yield {"type": "text", "text": text}
         case {"type": "image", "media_type": kind}:
-            data = base64_of(part, role, IMAGES)
+            data = base64_of(part, IMAGES)
             yield {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
         case {"type": "reasoning", "redacted": data} if data:
             yield {"type": "redacted_thinking", "data": data}

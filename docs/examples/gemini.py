@@ -86,13 +86,10 @@ def gemini_request(request: Object) -> bytes:
 
 
 def _declaration(tool: Object) -> dict[str, Any]:
-    declaration = {"name": tool["name"], "description": tool["description"]}
+    declaration, schema = {k: tool[k] for k in ("name", "description")}, tool["parameters"]
     # An object without properties may be refused, unless it says something else.
-    if tool["parameters"].keys() <= {"type", "properties"} and not tool["parameters"].get(
-        "properties"
-    ):
-        return declaration
-    return {**declaration, "parametersJsonSchema": tool["parameters"]}
+    bare = schema.keys() <= {"type", "properties"} and not schema.get("properties")
+    return declaration if bare else {**declaration, "parametersJsonSchema": schema}
 
 
 def _contents(messages: list[Object]) -> Iterator[dict[str, Any]]:
@@ -107,19 +104,19 @@ def _contents(messages: list[Object]) -> Iterator[dict[str, Any]]:
         for part in sorted(message["parts"], key=lambda part: part["type"] != "result"):
             if part["type"] == "call":
                 names[part["id"]] = part["name"]
-            spelled.append((role, part["type"] == "result", _part(part, message["role"], names)))
+            spelled.append((role, part["type"] == "result", _part(part, names)))
     for (role, _), group in groupby(spelled, key=lambda each: each[:2]):
         if parts := list(_signed([part for _, _, part in group if part])):
             yield {"role": role, "parts": parts}
 
 
-def _part(part: Object, role: str, names: dict[str, str]) -> dict[str, Any]:
+def _part(part: Object, names: dict[str, str]) -> dict[str, Any]:
     """Return the part, empty where there is nothing to send."""
     match part:
         case {"type": "text", "text": text} if text:
             return {"text": text}
         case {"type": "image", "media_type": kind}:
-            return {"inlineData": {"mimeType": kind, "data": base64_of(part, role, IMAGES)}}
+            return {"inlineData": {"mimeType": kind, "data": base64_of(part, IMAGES)}}
         case {"type": "reasoning", "signature": proof} if proof:
             return {"thoughtSignature": proof}  # not the thought itself
         case {"type": "call", "id": id_, "name": name, "arguments": arguments}:

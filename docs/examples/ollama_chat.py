@@ -105,21 +105,19 @@ def _messages(message: Object, names: dict[str, str]) -> Iterator[dict[str, Any]
             name = {"tool_name": names[part["id"]], "tool_call_id": part["id"]}
             yield {"role": "tool", "content": part["content"], **name}
     said: dict[str, Any] = {"role": "user" if role == "tool" else role, "content": text}
-    if images := [base64_of(part, role, IMAGES) for part in parts if part["type"] == "image"]:
+    if images := [base64_of(part, IMAGES) for part in parts if part["type"] == "image"]:
         said["images"] = images
     if thoughts := [part["text"] for part in parts if part["type"] == "reasoning"]:
         said["thinking"] = "".join(thoughts)
     if calls := [part for part in parts if part["type"] == "call"]:
         names |= {call["id"]: call["name"] for call in calls}
-        said["tool_calls"] = [_call(call) for call in calls]
+        # The arguments are an object, where others take its text.
+        said["tool_calls"] = [
+            {"id": call["id"], "function": {key: call[key] for key in ("name", "arguments")}}
+            for call in calls
+        ]
     if text or images or role == "assistant":
         yield said
-
-
-def _call(part: Object) -> dict[str, Any]:
-    # The arguments are an object, where others take its text.
-    function = {"name": part["name"], "arguments": part["arguments"]}
-    return {"id": part["id"], "function": function}
 
 
 class Turn:

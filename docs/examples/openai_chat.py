@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import requests
@@ -64,7 +64,7 @@ class OpenAIChat:
             idle_timeout=self._idle_timeout,
         )
 
-    def read(self, response: requests.Response) -> Iterator[Event]:
+    def read(self, response: requests.Response) -> Generator[Event, None, None]:
         """Yield the events of the turn that a response carries. Raises ChatError."""
         decoder, turn = SSEDecoder(), Turn(self._key)
         for chunk in chunks(response.raw, self._key):
@@ -106,7 +106,7 @@ def _messages(message: Object) -> Iterator[dict[str, Any]]:
         calls = [_call(part) for part in parts if part["type"] == "call"]
         yield {"role": role, "content": text, **({"tool_calls": calls} if calls else {})}
     elif any(part["type"] == "image" for part in parts):
-        yield {"role": role, "content": [_content(part, role) for part in parts]}
+        yield {"role": role, "content": [_content(part) for part in parts]}
     elif text:
         # Plain text stays a string: not every compatible server takes a list.
         yield {"role": "user" if role == "tool" else role, "content": text}
@@ -117,10 +117,10 @@ def _call(part: Object) -> dict[str, Any]:
     return {"id": part["id"], "type": "function", "function": function}
 
 
-def _content(part: Object, role: str) -> dict[str, Any]:
+def _content(part: Object) -> dict[str, Any]:
     if part["type"] == "text":
         return {"type": "text", "text": part["text"]}
-    url = f"data:{part['media_type']};base64,{base64_of(part, role, IMAGES)}"
+    url = f"data:{part['media_type']};base64,{base64_of(part, IMAGES)}"
     return {"type": "image_url", "image_url": {"url": url}}
 
 

@@ -9,7 +9,10 @@ import asyncio
 import functools
 import ssl
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, aclosing, nullcontext, suppress
+from contextlib import aclosing, suppress
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import cast
+from weakref import WeakKeyDictionary
 
 import httpx
 
@@ -34,6 +37,7 @@ class AsyncOpenAIChat:
         """Name the provider; a `client` is for one event loop, and closed by who gives it."""
         self._url = base_url.rstrip("/") + "/chat/completions"
         self._key, self._model, self._client = check_key(key), model, client
+        self._clients = WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient]()
         self._timeout = httpx.Timeout(idle_timeout, connect=10.0)
 
     async def stream(self, request: Object) -> AsyncGenerator[Event, None]:
@@ -48,10 +52,9 @@ class AsyncOpenAIChat:
         """
         decoder, turn = SSEDecoder(), Turn(self._key)
         body = chat_request(self._model, request)
-        async with (
-            self._connections() as client,
-            aclosing(await self._post(client, body)) as response,
-        ):
+        async with aclosing(
+            await self._post(self._client or self._connections(), body)
+        ) as response:
             if not is_stream(response.status_code, response.headers, "text/event-stream"):
                 start = await rest(response)
                 raise status_error(response.status_code, response.headers, start, self._key)
@@ -70,9 +73,19 @@ class AsyncOpenAIChat:
             for event in turn.finish():
                 yield event
 
-    def _connections(self) -> AbstractAsyncContextManager[httpx.AsyncClient]:
-        # Without a client of the application's each stream has its own, and with it no cookies.
-        return nullcontext(self._client) if self._client else httpx.AsyncClient(verify=_trusted())
+    def _connections(self) -> httpx.AsyncClient:
+        # A client belongs to one event loop. Its connections serve all streams there.
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            # It serves many users: a cookie would tie their requests together.
+            no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+            self._clients[loop] = httpx.AsyncClient(verify=_trusted(), cookies=no_cookies)
+        return self._clients[loop]
+
+    async def aclose(self) -> None:
+        """Close the connections of this event loop."""
+        if client := self._clients.pop(asyncio.get_running_loop(), None):
+            await client.aclose()
 
     async def _post(self, client: httpx.AsyncClient, body: bytes) -> httpx.Response:
         headers = {
@@ -91,7 +104,7 @@ class AsyncOpenAIChat:
 
     async def _chunks(self, response: httpx.Response) -> AsyncGenerator[bytes, None]:
         try:
-            async with aclosing(response.aiter_bytes()) as chunks:
+            async with aclosing(_bytes(response)) as chunks:
                 async for chunk in chunks:
                     yield chunk
             return  # noqa: TRY300 - what follows is for the error alone
@@ -100,11 +113,17 @@ class AsyncOpenAIChat:
         raise failure
 
 
+def _bytes(response: httpx.Response) -> AsyncGenerator[bytes, None]:
+    return cast(
+        "AsyncGenerator[bytes, None]", response.aiter_bytes()
+    )  # it is one, and can be closed
+
+
 async def rest(response: httpx.Response) -> bytes:
     """Return what comes of the body within a second, a bounded part of it; never raises."""
     body = b""
     with suppress(httpx.HTTPError, TimeoutError):
-        async with asyncio.timeout(1.0), aclosing(response.aiter_bytes()) as chunks:
+        async with asyncio.timeout(1.0), aclosing(_bytes(response)) as chunks:
             async for chunk in chunks:
                 body += chunk
                 if len(body) >= 65536:

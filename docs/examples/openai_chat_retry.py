@@ -9,8 +9,6 @@ from typing import Any
 from .events import ChatError, Event, Object
 from .openai_chat_cancel import CancellableOpenAIChat, pause
 
-PASSING = {408, 409, 429}
-
 
 class RetryingOpenAIChat(CancellableOpenAIChat):
     """OpenAI Chat Completions that tries again while no answer has come.
@@ -51,7 +49,7 @@ class RetryingOpenAIChat(CancellableOpenAIChat):
     def _seconds(self, error: ChatError, tried: int) -> float | None:
         """Return how long to wait for the next try, or None if there is to be none."""
         status = error.status or 0
-        if tried >= self._retries or not (status in PASSING or status >= 500):
+        if tried >= self._retries or not (status in (408, 409, 429) or status >= 500):
             return None
         # By chance, so that those who failed together do not come back together.
         own: float = self._backoff * 2.0**tried * random.uniform(0.5, 1.0)

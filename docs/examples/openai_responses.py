@@ -32,12 +32,13 @@ class OpenAIResponses:
         key: str,
         *,
         model: str = "gpt-4o-mini",
+        reasons: bool = False,
         session: requests.Session | None = None,
         idle_timeout: float | None = None,
     ) -> None:
         self._url = base_url.rstrip("/") + "/responses"
         self._key, self._model, self._idle_timeout = check_key(key), model, idle_timeout
-        self._session = session or own_session()
+        self._session, self._reasons = session or own_session(), reasons
 
     def stream(self, request: Object) -> Iterator[Event]:
         """Yield the answer; the request is sent when the first event is asked for.
@@ -47,7 +48,7 @@ class OpenAIResponses:
             ChatError: the turn failed.
         """
         decoder, turn = SSEDecoder(), Turn(self._key)
-        with self._open(responses_request(self._model, request)) as response:
+        with self._open(responses_request(self._model, request, reasons=self._reasons)) as response:
             for chunk in chunks(response.raw, self._key):
                 for data in decoder.feed(chunk):
                     yield from turn.take(data)
@@ -68,7 +69,7 @@ class OpenAIResponses:
         )
 
 
-def responses_request(model: str, request: Object) -> bytes:
+def responses_request(model: str, request: Object, *, reasons: bool = False) -> bytes:
     """Return the body of a request. Raises BadRequestError."""
     check_request(request, NAMES)
     tools, choice = request["tools"], request["choice"]
@@ -76,11 +77,11 @@ def responses_request(model: str, request: Object) -> bytes:
         "model": model,
         "input": [item for message in request["messages"] for item in _items(message)],
         "stream": True,
-        # Every request holds the whole conversation: the provider need not keep it. Then its
-        # reasoning comes encrypted, to be sent back.
+        # Every request holds the whole conversation: the provider need not keep it.
         "store": False,
-        "include": ["reasoning.encrypted_content"],
     }
+    if reasons:  # its reasoning comes encrypted, to be sent back; other models refuse the wish
+        body["include"] = ["reasoning.encrypted_content"]
     if tools:
         # Strict unless told otherwise; and then most schemas are refused.
         body["tools"] = [{"type": "function", **tool, "strict": False} for tool in tools]
@@ -103,7 +104,7 @@ def _items(message: Object) -> Iterator[dict[str, Any]]:
             case {"type": "text", "text": text} if text:
                 yield {"role": role, "content": text}
             case {"type": "image", "media_type": kind}:
-                url = f"data:{kind};base64,{base64_of(part, message['role'], IMAGES)}"
+                url = f"data:{kind};base64,{base64_of(part, IMAGES)}"
                 # "auto" is the default, and yet some servers refuse an image without it.
                 content.append({"type": "input_image", "image_url": url, "detail": "auto"})
             case {"type": "reasoning", "redacted": data} if data:

@@ -35,8 +35,11 @@ def check_request(request: Object, names: str) -> None:
     if len(set(declared)) < len(declared):
         raise BadRequestError(f"expected tools of different names, got {declared}")
     for message in request["messages"]:
-        if message["role"] not in ("system", "user", "assistant", "tool"):
-            raise BadRequestError(f"unknown role {message['role']!r}")
+        role, kinds = message["role"], {part["type"] for part in message["parts"]}
+        if role not in ("system", "user", "assistant", "tool"):
+            raise BadRequestError(f"unknown role {role!r}")
+        if "image" in kinds and role != "user":
+            raise BadRequestError(f"expected images in a user's message, got one of {role!r}'s")
     match choice and (choice["mode"], choice["name"]):
         case None | ("auto" | "none", _):
             return
@@ -52,11 +55,11 @@ def text_of(message: Object) -> str:
     return "".join(part["text"] for part in message["parts"] if part["type"] == "text")
 
 
-def base64_of(part: Object, role: str, kinds: Iterable[str]) -> str:
+def base64_of(part: Object, kinds: Iterable[str]) -> str:
     """Return an image's bytes as text, if the provider takes it."""
-    if role != "user" or part["media_type"] not in kinds or not part["data"]:
-        wanted = f"expected the bytes of an image of {', '.join(kinds)} in a user's message"
-        raise BadRequestError(f"{wanted}, got {part['media_type']!r} in one of {role!r}")
+    if part["media_type"] not in kinds or not part["data"]:
+        wanted = f"expected the bytes of an image of {', '.join(kinds)}"
+        raise BadRequestError(f"{wanted}, got {len(part['data'])} of {part['media_type']!r}")
     return base64.b64encode(part["data"]).decode("ascii")
 
 
