@@ -20,7 +20,9 @@ def blocks(language: str) -> list[str]:
 class TestReadme(unittest.TestCase):
     def test_python_is_taken_from_a_tested_example(self) -> None:
         examples = [
-            path.read_text(encoding="utf-8") for path in (ROOT / "tests/adapters").glob("test_*.py")
+            path.read_text(encoding="utf-8")
+            for folder in ("docs/examples", "tests/adapters")
+            for path in (ROOT / folder).glob("test_*.py")
         ]
         shown = blocks("python")
         self.assertTrue(shown)
