@@ -6,6 +6,7 @@ import re
 import unittest
 from pathlib import Path
 
+from docs import snippets
 from modeltest import (
     Finish,
     FinishReason,
@@ -150,6 +151,15 @@ class TestAttributes(unittest.TestCase):
 
 
 class TestOtherPages(unittest.TestCase):
+    def test_code_is_as_the_examples_have_it(self) -> None:
+        for path in (ROOT / "docs").glob("*.md"):
+            with self.subTest(path.name):
+                self.assertEqual(
+                    path.read_text(encoding="utf-8"),
+                    snippets.updated(path),
+                    "the page is stale: run python -m docs.snippets",
+                )
+
     def test_every_public_name_of_the_wire_is_in_the_api(self) -> None:
         api = page("docs/api.md")
         (left_out,) = re.findall(
@@ -160,7 +170,7 @@ class TestOtherPages(unittest.TestCase):
 
     def test_every_example_adapter_is_in_the_table(self) -> None:
         told = page("docs/writing-an-adapter.md")
-        for path in (ROOT / "tests/adapters").glob("*.py"):
+        for path in (ROOT / "docs/examples").glob("*.py"):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             adapters = [
                 kind
