@@ -128,11 +128,13 @@ class _ContractTestCase(unittest.TestCase):
             expected: why it is expected to fail, if it is.
             must_hold: that is so of its SHOULD cases alone.
         """
-        problem = self._find_problem()
-        if problem:
-            self.skipTest(f"see {SETUP_TEST}: {problem.splitlines()[0]}")
         try:
+            problem = self._find_problem()
+            if problem:
+                self.skipTest(f"see {SETUP_TEST}: {problem.splitlines()[0]}")
             outcome = self.outcome_of(check)
+        except unittest.SkipTest:
+            raise
         except Exception as fault:
             if not isinstance(fault, SetUpError):
                 fault.add_note("modeltest failed here, not the adapter; please report it.")
