@@ -118,7 +118,7 @@ def error_event_is_an_error(answer: Answer) -> None:
     try:
         _expect_provider_error(answer)
     except Failure as failure:
-        if answer.body.error is None or not answer.body.error.breaks_framing:
+        if answer.body.error is None or not answer.body.error.should:
             raise
         raise failure.as_should() from None
 

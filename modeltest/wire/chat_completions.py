@@ -118,10 +118,11 @@ class ChatCompletions(WireFormat):
             "an object of kind error": ("", words, {"object": "error", "message": words}),
             "a detail": ("", words, {"detail": words}),
             "an event of kind error": ("", words, named),
-            "a finish reason error": ("error", "", self.chunk({"content": ""}, "error")),
         }
-        # llama.cpp's, and what a proxy writes into the stream: no reader of events sees them.
-        unframed: dict[str, tuple[str, str, Payload]] = {
+        # A reason without a word of the error; llama.cpp's line, and what a proxy writes into the
+        # stream, which no reader of events sees.
+        hidden: dict[str, tuple[str, str, Payload]] = {
+            "a finish reason error": ("error", "", self.chunk({"content": ""}, "error")),
             "a line with the field error": ("", words, f"error: {to_json(error)}\n\n".encode()),
             "a line of JSON that is no event": (
                 "",
@@ -130,8 +131,8 @@ class ChatCompletions(WireFormat):
             ),
         }
         return tuple(
-            WireError(f"{name}{after}", kind, message, (payload, *marker), name in unframed)
-            for name, (kind, message, payload) in (shapes | unframed).items()
+            WireError(f"{name}{after}", kind, message, (payload, *marker), name in hidden)
+            for name, (kind, message, payload) in (shapes | hidden).items()
             for after, marker in (("", ()), (", then [DONE]", ("[DONE]",)))
         )
 
