@@ -10,7 +10,6 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))  # the checkout, whether or not it is installed
 
 import modeltest  # noqa: E402 - found by the line above
-from docs.contract_pages import write_pages  # noqa: E402
 
 project = "modeltest"
 author = "the modeltest contributors"
@@ -18,7 +17,7 @@ copyright = author  # noqa: A001 - Sphinx's name for it
 version = release = modeltest.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build", "_generated", "examples"]
+exclude_patterns = ["_build", "examples"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 smartquotes = False  # an empty string, '', is not a pair of quotation marks
@@ -86,7 +85,3 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", mark_code, priority=400)
     app.connect("autodoc-process-docstring", remember_plain, priority=450)
     app.connect("autodoc-process-docstring", keep_plain, priority=550)
-
-
-# From the code, so that they cannot differ from it.
-write_pages(DOCS)

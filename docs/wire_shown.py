@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.backend import (
     Await,
@@ -16,34 +15,23 @@ from modeltest.backend import (
     Framing,
     Repeat,
     Reset,
-    Response,
     Send,
     Stall,
-    Step,
 )
 from modeltest.encoding import ARGUMENTS, to_json
-from modeltest.interface import ToolCallDelta, Usage
-from modeltest.wire import Body, OpenAIChat, Payload
+from modeltest.interface import ToolCallDelta
+from modeltest.wire import OpenAIChat
+
+if TYPE_CHECKING:
+    from modeltest.backend import Response, Step
+    from modeltest.interface import Usage
+    from modeltest.wire import Payload
+
 
 _LONGEST, _START, _END = 200, 120, 25
 """Characters of a line that is shown whole, and of what is left of a longer one."""
 
 _SHORT_ARGUMENTS: Mapping[str, Any] = {"city": "Paris", "days": 30}
-
-
-@dataclass(frozen=True)
-class Snippet:
-    """What brings the fault of one check out.
-
-    Attributes:
-        shows: what there is to see in the block.
-        block: bytes, or a course of events.
-        others: names of the other cases that the check plays.
-    """
-
-    shows: str
-    block: str
-    others: tuple[str, ...] = ()
 
 
 class ShortChat(OpenAIChat):
@@ -95,15 +83,13 @@ class ShortChat(OpenAIChat):
         return {key: value for key, value in entry.items() if key != "type"}
 
 
-def visible(data: bytes, *, ends: bool = False) -> str:
+def visible(data: bytes) -> str:
     r"""Return bytes as text: what would not show as `\r`, `\n` or `\xNN`.
 
-    Args:
-        data: the bytes.
-        ends: spell line ends out, as is done where not all of them are LF.
+    Line ends are spelled out where not all of them are LF, and where blank lines follow another.
     """
     text = data.decode("utf-8", "surrogateescape")
-    if ends or "\r" in text:
+    if "\r" in text or "\n\n\n" in text or text.startswith("\n"):
         text = re.sub("\r\n|\r|\n", lambda end: f"{end[0]!r}"[1:-1] + "\n", text)
     shown = "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text)
     return "\n".join(shorten(line) for line in shown.split("\n")).strip("\n")
@@ -118,24 +104,6 @@ def shorten(line: str) -> str:
 
 def _escaped(char: str) -> str:
     return "".join(rf"\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
-
-
-def body(shows: str, bodies: Iterable[Body], name: str) -> Snippet:
-    """Return the body with this name; the others are named."""
-    found = {one.name: one for one in bodies}
-    return Snippet(shows, visible(found.pop(name).data), tuple(found))
-
-
-def course(shows: str, *, server: str, consumer: str, fault: str) -> Snippet:
-    """Return a course of events: who does what, and what is seen of an adapter that is wrong."""
-    lines = {"server": server, "consumer": consumer, "fault": fault}
-    return Snippet(
-        shows,
-        "\n".join(
-            textwrap.fill(what, 88, initial_indent=f"{who:<10}", subsequent_indent=" " * 10)
-            for who, what in lines.items()
-        ),
-    )
 
 
 def played(response: Response) -> str:
@@ -155,26 +123,30 @@ def head(response: Response) -> str:
     return visible(response.head(response.framing).replace(b"\r\n", b"\n"))
 
 
-def steps_shown(*steps: Step) -> str:
-    """Return what a server sends in these steps, each write apart, and what else it does."""
-    return "\n\n".join(_runs(Response(steps)))
-
-
 def _runs(response: Response) -> list[str]:
     """Return bytes sent one after the other as one text, and what the server does besides."""
     runs: list[str] = []
     sent = b""
     for step in response.steps:
-        if isinstance(step, Send):
+        if isinstance(step, Send) and not step.cuts:
             sent += step.data
             continue
         if sent:
             runs.append(visible(sent))
             sent = b""
-        runs.append(f"({_done(step, response)})")
+        if isinstance(step, Send):
+            runs.append("\n".join(map(repr, _pieces(step))))
+        else:
+            runs.append(f"({_done(step, response)})")
     if sent:
         runs.append(visible(sent))
     return runs
+
+
+def _pieces(send: Send) -> list[bytes]:
+    """Return what each write of a step holds."""
+    edges = (0, *send.cuts, len(send.data))
+    return [send.data[start:stop] for start, stop in itertools.pairwise(edges)]
 
 
 def told(response: Response) -> str:
@@ -213,13 +185,3 @@ def _done(step: Step, response: Response) -> str:
         case _:
             raise TypeError(f"no words for {step!r}")
     return words
-
-
-def marked(chunks: Sequence[bytes], whole_after: int, mark: str) -> str:
-    """Return events with a mark at each boundary before the one where the turn is whole."""
-    lines: list[str] = []
-    for number, chunk in enumerate(chunks):
-        if number < whole_after:
-            lines.append(mark)
-        lines.append(visible(chunk))
-    return "\n\n".join(lines)

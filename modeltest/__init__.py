@@ -4,6 +4,7 @@ Subclass `ModelContractTestCase`, give `new_model` and `event`, run `python -m u
 """
 
 from modeltest import interface as _interface
+from modeltest.assertions import Assembler, Turn, assemble, check_finish, generate
 from modeltest.delivery import (
     SSEResult,
     as_chunks,
@@ -14,19 +15,23 @@ from modeltest.delivery import (
     check_sse_prefixes,
     read_sse,
 )
+from modeltest.harness import ContractWarning
 from modeltest.interface import *  # noqa: F403 - the contract's __all__ is public here too
 from modeltest.testcases import (
     AsyncModelContractTestCase,
-    ContractWarning,
     ModelContractTestCase,
     SSEReaderTestCase,
 )
 from modeltest.transports import OwnTransport, RequestsTransport, Urllib3Transport
-
-__version__ = "0.1.0"
+from modeltest.version import __version__
 
 __all__ = [  # noqa: PLE0604 - names from the contract's own list
     *_interface.__all__,
+    "Assembler",
+    "Turn",
+    "assemble",
+    "check_finish",
+    "generate",
     "AsyncModelContractTestCase",
     "ContractWarning",
     "ModelContractTestCase",

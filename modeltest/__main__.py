@@ -9,8 +9,10 @@ import itertools
 import sys
 from collections.abc import Iterator, Sequence
 
-from modeltest import __version__, demo
-from modeltest.checks import ALL
+from modeltest import demo
+from modeltest.checks import ALL, IN_MEMORY
+from modeltest.harness import Check
+from modeltest.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shown.set_defaults(run=_demo)
     listed = commands.add_parser("checks", help="list every check: id, level, requirement")
     listed.add_argument("--methods", action="store_true", help="list the test methods as well")
+    listed.add_argument(
+        "--parser", action="store_true", help="list what a stream parser is held to by itself"
+    )
     listed.set_defaults(run=_checks)
     given = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -37,15 +42,17 @@ def _demo(_: argparse.Namespace) -> int:
 
 
 def _checks(given: argparse.Namespace) -> int:
-    print("\n".join(_listing(methods=given.methods)))
+    checks = IN_MEMORY if given.parser else ALL
+    print("\n".join(_listing(checks, methods=given.methods)))
     return 0
 
 
-def _listing(*, methods: bool) -> Iterator[str]:
+def _listing(checks: Sequence[Check], *, methods: bool) -> Iterator[str]:
     """Yield a heading a group, and a line a check; below it, if asked for, its test method."""
-    width = max(len(check.id) for check in ALL)
-    for number, (_, checks) in enumerate(itertools.groupby(ALL, key=lambda check: check.group)):
-        members = list(checks)
+    width = max(len(check.id) for check in checks)
+    grouped = itertools.groupby(checks, key=lambda check: check.group)
+    for number, (_, group) in enumerate(grouped):
+        members = list(group)
         if number:
             yield ""
         yield (inspect.getdoc(inspect.getmodule(members[0].judge)) or "").partition("\n")[0]

@@ -1,9 +1,11 @@
 """The house: which room knows which, and what is public."""
 
+import ast
 import importlib
 import importlib.util
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 import types
@@ -12,6 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import modeltest
+
+from .imports import imports_of, longest_chain
+from .imports import modules as modules_by_name
 
 ROOT = Path(__file__).parents[1]
 
@@ -62,7 +67,7 @@ class TestPublicNames(unittest.TestCase):
                 for name, value in vars(module).items()
                 if not name.startswith("_")
                 and (inspect.isclass(value) or inspect.isfunction(value))
-                and str(value.__module__).startswith("modeltest")
+                and str(value.__module__).startswith(f"{module.__name__}.")
             }
             with self.subTest(module.__name__):
                 self.assertEqual(offered - set(module.__all__), set())
@@ -93,7 +98,71 @@ def explained(value: object) -> bool:
     return bool(text) and not text.startswith(f"{getattr(value, '__name__', '')}(")
 
 
+def room_of(module: str) -> str:
+    """Return the room of a module: the package below modeltest, or the module itself."""
+    return ".".join(module.split(".")[:2])
+
+
+def sources() -> list[Path]:
+    """Return all of the kit's own code: the package, its tests and its documentation's."""
+    return [file for top in ("modeltest", "tests", "docs") for file in (ROOT / top).rglob("*.py")]
+
+
+def private_uses(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield where `file` uses a private name of another module of the kit, and the name."""
+    own = file.parent.relative_to(ROOT).parts
+    imported = {}
+    for one in imports_of(file):
+        if not one.module.startswith(("modeltest", "docs", "tests")):
+            continue
+        if is_private(one.name) and tuple(one.module.split(".")[: len(own)]) != own:
+            yield one.line, f"{one.module}.{one.name}"
+        if f"{one.module}.{one.name}" in modules_by_name():
+            imported[one.name] = f"{one.module}.{one.name}"
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if (
+                name in imported and is_private(attribute)
+            ):
+                yield node.lineno, f"{imported[name]}.{attribute}"
+            case ast.Constant(value=str(text)) if re.fullmatch(
+                r"modeltest(\.\w+)*\._[a-zA-Z]\w*", text
+            ):
+                yield node.lineno, text
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
 class TestHouse(unittest.TestCase):
+    LONGEST = 12
+    """Modules of the longest chain of imports; h11 has 7, httpx 11."""
+
+    def test_no_chain_of_imports_is_long(self) -> None:
+        chain = longest_chain()
+        shown = "\n  imports ".join(chain)
+        self.assertLessEqual(len(chain), self.LONGEST, f"the chain has grown:\n  {shown}")
+
+    def test_rooms_take_from_others_what_those_export(self) -> None:
+        for name, file in modules_by_name().items():
+            for one in imports_of(file):
+                room = room_of(one.module)
+                if room == room_of(name) or not one.module.startswith("modeltest."):
+                    continue
+                with self.subTest(f"{name}:{one.line}"):
+                    self.assertEqual(
+                        one.module, room, "import from the room, not from a module of it"
+                    )
+                    if hasattr(sys.modules[room], "__path__") and one.name != "*":
+                        self.assertIn(one.name, sys.modules[room].__all__)
+
+    def test_no_private_name_crosses_a_room(self) -> None:
+        for file in sources():
+            for line, name in private_uses(file):
+                with self.subTest(f"{file.relative_to(ROOT)}:{line}"):
+                    self.fail(f"{name} is private to its module")
+
     @unittest.skipUnless(importlib.util.find_spec("importlinter"), "import-linter is not installed")
     def test_each_room_knows_only_those_below(self) -> None:
         program = "from importlinter.cli import lint_imports_command as lint; lint()"

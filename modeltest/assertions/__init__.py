@@ -1,14 +1,12 @@
 """What a check expects: the turn, the refusal, the text, the request, the same answer."""
 
-from modeltest.assertions.error_text import (
-    all_said,
-    carried_by,
-    chain_of,
-    notes_of,
-    parts_carried_by,
-    repr_of,
-    shown,
-    text_of,
+from modeltest.assertions.assembly import (
+    Assembler,
+    Turn,
+    assemble,
+    check_finish,
+    generate,
+    refused_by_assemble,
 )
 from modeltest.assertions.refusal import (
     declared_errors,
@@ -19,9 +17,9 @@ from modeltest.assertions.refusal import (
     names_of,
 )
 from modeltest.assertions.report import bytes_shown, ending, shortened
-from modeltest.assertions.request import content, members, parsed, texts_in
+from modeltest.assertions.request import members, parsed, texts_in
 from modeltest.assertions.same_answer import WholeAnswer, expect_same, merged
-from modeltest.assertions.text import expect_beginning, expect_events
+from modeltest.assertions.text import expect_beginning, expect_events, expect_requests
 from modeltest.assertions.turn import (
     Content,
     content_of,
@@ -32,18 +30,17 @@ from modeltest.assertions.turn import (
     expect_sound,
     expect_turn,
     expect_usage,
-    refused_by_assemble,
     tool_names,
 )
 
 __all__ = [
+    "Assembler",
     "Content",
+    "Turn",
     "WholeAnswer",
-    "all_said",
+    "assemble",
     "bytes_shown",
-    "carried_by",
-    "chain_of",
-    "content",
+    "check_finish",
     "content_of",
     "declared_errors",
     "ending",
@@ -56,22 +53,19 @@ __all__ = [
     "expect_one_finish",
     "expect_raw",
     "expect_refusal",
+    "expect_requests",
     "expect_said",
     "expect_same",
     "expect_sound",
     "expect_turn",
     "expect_usage",
+    "generate",
     "members",
     "merged",
     "names_of",
-    "notes_of",
     "parsed",
-    "parts_carried_by",
     "refused_by_assemble",
-    "repr_of",
     "shortened",
-    "shown",
-    "text_of",
     "texts_in",
     "tool_names",
 ]

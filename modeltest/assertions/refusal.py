@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from modeltest.assertions.error_text import all_said, shown
 from modeltest.harness import Evidence, Failure, count
 from modeltest.interface import Finish, ModelError, ProtocolError
+from modeltest.threads import all_said, shown
 
 if TYPE_CHECKING:
     from modeltest.harness import Declares, Transcript

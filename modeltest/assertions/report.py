@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from modeltest.assertions.error_text import shown
 from modeltest.harness import Evidence
+from modeltest.threads import ending_of
 
 if TYPE_CHECKING:
     from modeltest.encoding import Body
@@ -33,6 +33,4 @@ def bytes_shown(body: Body) -> Evidence:
 
 def ending(log: Transcript) -> str:
     """Say how a stream ended."""
-    if log.error is not None:
-        return f"it raised {shown(log.error)}"
-    return "it ended" if log.ended else "it goes on"
+    return ending_of(log.error, ended=log.ended)

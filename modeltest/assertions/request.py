@@ -1,48 +1,10 @@
-"""The body of a request, as it was meant, and what it says."""
+"""What the body of a request says."""
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-from modeltest.harness import Skip
-
-if TYPE_CHECKING:
-    from modeltest.backend import Exchange
-
-
-def content(exchange: Exchange) -> bytes:
-    """Return a request's body, decompressed; as it is where it is not what its head says.
-
-    Raises:
-        Skip: it is compressed in a way that is not known here.
-    """
-    encoding = exchange.headers.get("Content-Encoding", "identity").strip().lower()
-    if encoding not in _DECODERS:
-        raise Skip(f"the request is compressed with {encoding}, which is not read here")
-    try:
-        return _DECODERS[encoding](exchange.body)
-    except (OSError, EOFError, zlib.error):
-        return exchange.body
-
-
-def _inflated(body: bytes) -> bytes:
-    """Return what was deflated, as the standard has it or as many do it: without its head."""
-    try:
-        return zlib.decompress(body)
-    except zlib.error:
-        return zlib.decompress(body, wbits=-zlib.MAX_WBITS)
-
-
-_DECODERS: dict[str, Callable[[bytes], bytes]] = {
-    "identity": bytes,
-    "gzip": gzip.decompress,
-    "x-gzip": gzip.decompress,
-    "deflate": _inflated,
-}
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 
 def parsed(body: bytes) -> Any:

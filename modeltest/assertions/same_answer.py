@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from modeltest.assertions.error_text import shown
+from modeltest.assertions.assembly import Assembler, refused_by_assemble
 from modeltest.assertions.refusal import expect_known_error
 from modeltest.assertions.report import shortened
-from modeltest.assertions.turn import refused_by_assemble
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
-    Assembler,
     Finish,
     ProtocolError,
     ReasoningDelta,
@@ -19,6 +17,7 @@ from modeltest.interface import (
     ToolCallDelta,
     ToolUse,
 )
+from modeltest.threads import shown
 
 if TYPE_CHECKING:
     from modeltest.harness import Answer, Declares, Transcript

@@ -6,22 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from modeltest.assertions.error_text import shown
+from modeltest.assertions.assembly import Assembler, check_finish
 from modeltest.assertions.refusal import expect_refusal
 from modeltest.assertions.report import bytes_shown, ending, shortened
 from modeltest.encoding import Role
 from modeltest.harness import Evidence, Failure
-from modeltest.interface import (
-    Assembler,
-    Finish,
-    FinishReason,
-    ModelError,
-    ProtocolError,
-    ReasoningDelta,
-    ToolCallDelta,
-    assemble,
-    check_finish,
-)
+from modeltest.interface import Finish, ProtocolError, ReasoningDelta, ToolCallDelta
+from modeltest.threads import shown
 
 if TYPE_CHECKING:
     from modeltest.encoding import Body
@@ -73,25 +64,6 @@ def content_of(events: Iterable[Event]) -> Content:
         tuple((call.name, dict(call.arguments)) for call in message.tool_uses),
         finishes[0] if finishes else None,
     )
-
-
-def refused_by_assemble(events: Iterable[Event]) -> BaseException | None:
-    """Return the error by which `assemble` refuses these events, or None.
-
-    An answer that was filtered, or cut at a limit, or ended for a reason that nobody knows, is
-    an answer here: it may have been read well all the same.
-    """
-    try:
-        assemble(map(_with_plain_reason, events))
-    except (ModelError, ProtocolError) as error:
-        return error
-    return None
-
-
-def _with_plain_reason(event: Event) -> Event:
-    if not isinstance(event, Finish) or event.reason == FinishReason.TOOL_USE:
-        return event
-    return Finish(FinishReason.STOP)
 
 
 def expect_turn(answer: Answer) -> None:

@@ -1,12 +1,10 @@
-"""The streaming backend: a threaded HTTP server that plays scripts and records exchanges.
+"""The streaming backend: a threaded HTTP server that runs scripts and records exchanges.
 
 It knows bytes and sockets, not models.
 """
 
 from modeltest.backend.backend import Backend, BackendError, SocketsClosed
-from modeltest.backend.exchange import Exchange, Leaving, Played
-from modeltest.backend.progress import Progress
-from modeltest.backend.redaction import REDACTED, shown_request
+from modeltest.backend.exchange import Disconnect, Exchange, StepRecord
 from modeltest.backend.response import Framing, Response, SendHead
 from modeltest.backend.scripts import (
     Arrive,
@@ -31,7 +29,6 @@ from modeltest.backend.scripts import (
     silent_after,
     without_last_chunk,
 )
-from modeltest.backend.stage import PeerLeft, Stage, Stopped
 from modeltest.backend.steps import (
     Await,
     Close,
@@ -47,10 +44,9 @@ from modeltest.backend.steps import (
     events,
     writes,
 )
-from modeltest.backend.threads import KitThread, copies_came_back, leave_copy
+from modeltest.backend.writer import PeerDisconnected, ResponseWriter, Stopped
 
 __all__ = [
-    "REDACTED",
     "Arrive",
     "Await",
     "AwaitMore",
@@ -58,38 +54,34 @@ __all__ = [
     "BackendError",
     "Close",
     "CloseInsideChunk",
+    "Disconnect",
     "End",
     "Exchange",
     "Flood",
     "Framing",
-    "KitThread",
-    "Leaving",
     "Mark",
     "Pause",
-    "PeerLeft",
-    "Played",
-    "Progress",
+    "PeerDisconnected",
     "Repeat",
     "Reset",
     "Response",
+    "ResponseWriter",
     "Send",
     "SendHead",
     "SocketsClosed",
-    "Stage",
     "Stall",
     "Step",
+    "StepRecord",
     "Stopped",
     "answered",
     "bad_request",
     "bursting",
     "close_delimited",
-    "copies_came_back",
     "ended_cleanly",
     "events",
     "flowing",
     "in_step",
     "inside_chunk",
-    "leave_copy",
     "left_half",
     "once_taken",
     "one_and_a_half",
@@ -98,7 +90,6 @@ __all__ = [
     "sent",
     "server_error",
     "short_of_length",
-    "shown_request",
     "silent_after",
     "without_last_chunk",
     "writes",

@@ -5,15 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from modeltest.backend.connection import Connection
 from modeltest.backend.exchange import Exchange
 from modeltest.backend.handler import Handler
-from modeltest.backend.request import Request
 from modeltest.backend.response import Response
-from modeltest.backend.server import Server, Torn
-from modeltest.backend.steps import Step
+from modeltest.backend.server import Server, SocketsLost
+from modeltest.text import short_repr
+
+if TYPE_CHECKING:
+    from modeltest.backend.connection import Connection
+    from modeltest.backend.request import Request
+    from modeltest.backend.steps import Step
+
 
 STOP_TIMEOUT = 10.0
 """Seconds a handler may take to end once its connection is shut; an upper limit, none takes any."""
@@ -35,6 +39,7 @@ class Backend:
 
     Attributes:
         exchanges: the requests received so far, in order.
+        server: what serves its connections; None while it is not running.
         malformed: what came that was no HTTP/1 request, in words; such as "it broke off after
             5 of 10 bytes of body". It was answered with status 400.
     """
@@ -55,7 +60,7 @@ class Backend:
         self._faults: list[BackendError] = []
         self._connections = 0
         self._changed = threading.Condition()
-        self._server: Server | None = None
+        self.server: Server | None = None
 
     @property
     def address(self) -> tuple[str, int]:
@@ -64,9 +69,9 @@ class Backend:
         Raises:
             BackendError: it is not running.
         """
-        if self._server is None:
+        if self.server is None:
             raise BackendError("the backend is not running: call start(), or use it in a with")
-        return self._server.address
+        return self.server.address
 
     @property
     def url(self) -> str:
@@ -89,20 +94,20 @@ class Backend:
         Raises:
             BackendError: the address cannot be bound, or it is running already.
         """
-        if self._server is not None:
+        if self.server is not None:
             raise BackendError("the backend is running already: stop() it first")
         host, port = self._address
         if not 0 <= port < 65536:
             raise BackendError(f"cannot listen on {host}:{port}: expected a port below 65536")
         try:
-            self._server = Server(self._address, self._serve)
+            self.server = Server(self._address, self._serve)
         except OSError as error:
             raise BackendError(f"cannot listen on {host}:{port}: {error}") from error
         return self
 
     def stop(self) -> None:
         """Close every connection, end every thread; harmless when it is not running."""
-        server, self._server = self._server, None
+        server, self.server = self.server, None
         if server is None:
             return
         stuck = server.stop(STOP_TIMEOUT)
@@ -175,7 +180,8 @@ class Backend:
     def note_fault(self, exchange: Exchange, step: Step, error: BaseException) -> None:
         """Keep what a script raised."""
         fault = BackendError(
-            f"the script of request {exchange.index} raised {error!r} at step {step!r:.300}"
+            f"the script of request {exchange.index} raised {error!r} "
+            f"at step {short_repr(step, 300)}"
         )
         fault.__cause__ = error
         self._faults.append(fault)
@@ -191,6 +197,6 @@ class Backend:
 
 
 def _fault(error: BaseException) -> BackendError:
-    if isinstance(error, Torn):
+    if isinstance(error, SocketsLost):
         return SocketsClosed(str(error))
     return BackendError(f"the server failed: {error!r}")

@@ -1,4 +1,4 @@
-"""One accepted connection: what the peer sends, how it leaves, how we do."""
+"""One accepted connection: what the peer sends, how either side ends it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ import socket
 import struct
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modeltest.backend.exchange import Exchange, Leaving
+from modeltest.backend.exchange import Disconnect
+
+if TYPE_CHECKING:
+    from modeltest.backend.exchange import Exchange
+
 
 _RECEIVE = 64 * 1024
 
@@ -20,21 +24,21 @@ class Connection:
     """A connection of which the server's loop reads, and its handler's thread writes.
 
     The loop takes whatever comes as soon as it comes, data that nobody asked for included:
-    behind unread data the peer's leaving would not be seen.
+    behind unread data the peer's disconnect would not be seen.
 
     Attributes:
         socket: the socket.
         stopping: set once the backend stops.
-        file: what the peer sends, as a file; it ends when the peer leaves or the backend stops.
-        left: how the peer left, or None while it is there.
-        aborted: whether the connection will be closed by a RST.
+        file: what the peer sends, as a file; it ends with the peer or the backend.
+        disconnected: how the peer disconnected, or None while it is there.
+        was_reset: whether the connection will be closed by a RST.
     """
 
     def __init__(self, sock: socket.socket, stopping: threading.Event) -> None:
         self.socket = sock
         self.stopping = stopping
-        self.left: Leaving | None = None
-        self.aborted = False
+        self.disconnected: Disconnect | None = None
+        self.was_reset = False
         self._pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self.file: io.BufferedReader[Any] = io.BufferedReader(_Inbox(self._pieces))
         self._writing = threading.Lock()
@@ -48,11 +52,11 @@ class Connection:
         """Take what has come; return whether there may be more."""
         try:
             data = self.socket.recv(_RECEIVE)
-            how = Leaving.FIN
+            how = Disconnect.FIN
         except OSError:
-            data, how = b"", Leaving.RST
+            data, how = b"", Disconnect.RST
         if not data and not self.stopping.is_set():
-            self._note_left(Leaving.RST if self._write_saw_reset() else how)
+            self._note_disconnected(Disconnect.RST if self._write_saw_reset() else how)
         self._pieces.put(data)
         return bool(data)
 
@@ -63,8 +67,8 @@ class Connection:
         for exchange in self._known():
             exchange.wake()
 
-    def tear(self) -> None:
-        """Let go of a socket that may be another's by now, and end the handler."""
+    def abort(self) -> None:
+        """Drop a socket that may be another's by now, and end the handler."""
         self.socket.detach()
         self._pieces.put(b"")
         for exchange in self._known():
@@ -73,18 +77,18 @@ class Connection:
     # For the handler
 
     def attach(self, exchange: Exchange) -> None:
-        """Let `exchange` know when the peer leaves, or at once if it has left already."""
+        """Let `exchange` know when the peer disconnects, or at once if it already has."""
         with self._lock:
             self._exchanges.append(exchange)
-            left = self.left
-        if left is not None:
-            exchange.note_left(left)
+            how = self.disconnected
+        if how is not None:
+            exchange.note_disconnected(how)
 
     def send(self, data: bytes) -> None:
         """Write all of `data`.
 
         Raises:
-            OSError: the peer has left; how is for `receive` to say.
+            OSError: the peer has disconnected; how is for `receive` to say.
         """
         with self._writing:
             try:
@@ -98,15 +102,15 @@ class Connection:
         with contextlib.suppress(OSError):  # the peer may have been quicker
             self.socket.shutdown(socket.SHUT_WR)
 
-    def see_off(self) -> None:
-        """Send a FIN and wait until the peer leaves too, which shows that it has let go."""
+    def linger(self) -> None:
+        """Send a FIN and wait until the peer disconnects too: it holds the connection no more."""
         self.finish_writing()
         while self.file.read1():
             pass  # a request on a connection that we have closed has no answer
 
-    def abort(self) -> None:
+    def reset(self) -> None:
         """Let the coming close be a RST, by a linger time of zero."""
-        self.aborted = True
+        self.was_reset = True
         with contextlib.suppress(OSError):  # the peer may have been quicker
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_0)
 
@@ -120,11 +124,11 @@ class Connection:
                 pass
         return self._write_was_reset
 
-    def _note_left(self, how: Leaving) -> None:
+    def _note_disconnected(self, how: Disconnect) -> None:
         with self._lock:
-            self.left = how
+            self.disconnected = how
         for exchange in self._known():
-            exchange.note_left(how)
+            exchange.note_disconnected(how)
 
     def _known(self) -> tuple[Exchange, ...]:
         with self._lock:

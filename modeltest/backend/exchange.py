@@ -10,12 +10,12 @@ from email.message import Message
 from enum import StrEnum
 from typing import Any
 
-from modeltest.backend.redaction import shown_headers, shown_request
 from modeltest.clock import now
+from modeltest.redaction import shown_headers, shown_request
 
 
-class Leaving(StrEnum):
-    """How the peer left a connection."""
+class Disconnect(StrEnum):
+    """How the peer disconnected."""
 
     FIN = "FIN"
     """It closed the connection, or shut down its writing: no HTTP client reads on after that."""
@@ -24,7 +24,7 @@ class Leaving(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class StepRecord:
     """A step and the monotonic time, in seconds, at which it began."""
 
     step: object
@@ -37,7 +37,7 @@ def _nothing() -> None:
 
 @dataclass(eq=False)
 class Exchange:
-    """One request that reached the backend, and what was played in answer.
+    """One request that reached the backend, and the script that was run in answer.
 
     Attributes:
         index: how many requests came before it on this backend, from 0.
@@ -55,8 +55,8 @@ class Exchange:
         ended: whether the body was ended as its framing demands.
         closed: whether the script sent a FIN, before or after the end of the body.
         reset: whether the script reset the connection; then nobody holds it.
-        left: how the peer left the connection, or None while it is there.
-        left_at: monotonic time of its leaving, in seconds.
+        disconnected: how the peer disconnected, or None while it is there.
+        disconnected_at: monotonic time at which it did, in seconds.
         blocked: consecutive moments (about 10 ms each) at which the peer took nothing.
     """
 
@@ -68,14 +68,14 @@ class Exchange:
     body: bytes = field(repr=False)
     changed: Callable[[], object] = field(default=_nothing, repr=False)
     received: float = field(default_factory=now)
-    steps: list[Played] = field(default_factory=list, repr=False)
+    steps: list[StepRecord] = field(default_factory=list, repr=False)
     sent_bytes: int = 0
     sent_events: int = 0
     ended: bool = False
     closed: bool = False
     reset: bool = False
-    left: Leaving | None = None
-    left_at: float | None = None
+    disconnected: Disconnect | None = None
+    disconnected_at: float | None = None
     blocked: int = 0
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
 
@@ -100,14 +100,14 @@ class Exchange:
 
     @property
     def over(self) -> bool:
-        """Whether the server is done with it: the peer left, or the answer was sent whole."""
-        return self.left is not None or self.ended or self.reset
+        """Whether the server is done: the peer disconnected, or the answer was sent whole."""
+        return self.disconnected is not None or self.ended or self.reset
 
-    def note_left(self, how: Leaving) -> None:
-        """Record that the peer left; only the first time counts."""
+    def note_disconnected(self, how: Disconnect) -> None:
+        """Record that the peer disconnected; only the first time counts."""
         with self._changed:
-            if self.left is None:
-                self.left, self.left_at = how, now()
+            if self.disconnected is None:
+                self.disconnected, self.disconnected_at = how, now()
         self.wake()
 
     def note_ended(self) -> None:

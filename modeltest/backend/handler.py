@@ -1,17 +1,24 @@
-"""One connection's life: reads requests, plays a response for each, sees the peer off."""
+"""One connection: reads requests, runs a response for each, lingers until the peer disconnects."""
 
 from __future__ import annotations
 
 import contextlib
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from modeltest.backend.connection import Connection
-from modeltest.backend.exchange import Exchange, Played
-from modeltest.backend.request import MalformedRequest, Request, read_request
-from modeltest.backend.response import Framing, Response, SendHead
-from modeltest.backend.stage import PeerLeft, Stage, Stopped
-from modeltest.backend.steps import End, Step
+from modeltest.backend.exchange import StepRecord
+from modeltest.backend.request import MalformedRequest, read_request
+from modeltest.backend.response import Framing, SendHead
+from modeltest.backend.steps import End
+from modeltest.backend.writer import PeerDisconnected, ResponseWriter, Stopped
 from modeltest.clock import now
+
+if TYPE_CHECKING:
+    from modeltest.backend.connection import Connection
+    from modeltest.backend.exchange import Exchange
+    from modeltest.backend.request import Request
+    from modeltest.backend.response import Response
+    from modeltest.backend.steps import Step
+
 
 _REFUSAL = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
@@ -48,12 +55,12 @@ class Handler:
         self._number = number
 
     def run(self) -> None:
-        """Answer requests until the connection ends; then wait until the peer has let go."""
+        """Answer requests until the connection ends; then wait until the peer disconnects."""
         while (request := self._next_request()) is not None:
             if not self._answer(request):
                 break
-        if not self._connection.aborted:
-            self._connection.see_off()
+        if not self._connection.was_reset:
+            self._connection.linger()
 
     def _next_request(self) -> Request | None:
         try:
@@ -66,7 +73,7 @@ class Handler:
             return None
 
     def _send(self, data: bytes) -> None:
-        with contextlib.suppress(OSError):  # the peer has left, as the next read will show
+        with contextlib.suppress(OSError):  # the peer has disconnected, as the next read will show
             self._connection.send(data)
 
     def _answer(self, request: Request) -> bool:
@@ -76,29 +83,29 @@ class Handler:
         framing = response.framing
         if framing is Framing.CHUNKED and request.version == "HTTP/1.0":
             framing = Framing.CLOSE  # such a peer does not know chunks
-        stage = Stage(
+        writer = ResponseWriter(
             self._connection,
             exchange,
             chunked=framing is Framing.CHUNKED,
             length=response.body_length() if framing is Framing.LENGTH else None,
         )
-        with contextlib.suppress(PeerLeft, Stopped):  # the answer has no audience any more
-            self._play(stage, (*response.before, SendHead(response.head(framing))))
+        with contextlib.suppress(PeerDisconnected, Stopped):  # the answer has no audience any more
+            self._run(writer, (*response.before, SendHead(response.head(framing))))
             if request.method == "HEAD" or not response.may_have_body:
                 exchange.note_ended()
             else:
-                self._play(stage, (*response.steps, End()))
-        return request.keep_alive and exchange.ended and not stage.closed
+                self._run(writer, (*response.steps, End()))
+        return request.keep_alive and exchange.ended and not writer.closed
 
-    def _play(self, stage: Stage, steps: tuple[Step, ...]) -> None:
+    def _run(self, writer: ResponseWriter, steps: tuple[Step, ...]) -> None:
         for step in steps:
-            if stage.closed:
+            if writer.closed:
                 return
-            stage.exchange.steps.append(Played(step, now()))
+            writer.exchange.steps.append(StepRecord(step, now()))
             try:
-                step.play(stage)
-            except (PeerLeft, Stopped):
+                step.run(writer)
+            except (PeerDisconnected, Stopped):
                 raise
             except BaseException as error:
-                self._record.note_fault(stage.exchange, step, error)
-                stage.reset()
+                self._record.note_fault(writer.exchange, step, error)
+                writer.reset()

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from email.message import Message
 from http.server import BaseHTTPRequestHandler
 
+from modeltest.text import shortened
+
 _LINE = 64 * 1024
 """Bytes a line may have, as in the standard library."""
 _PIECE = 64 * 1024
@@ -92,7 +94,7 @@ class _Head(BaseHTTPRequestHandler):
         message: str | None = None,
         explain: str | None = None,  # noqa: ARG002 - the base's signature
     ) -> None:
-        raise MalformedRequest(f"{message or code}"[:300])
+        raise MalformedRequest(shortened(f"{message or code}"))
 
     def handle_expect_100(self) -> bool:
         self.expects_continue = True

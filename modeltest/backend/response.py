@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
-from modeltest.backend.stage import Stage
-from modeltest.backend.steps import Send, Step
+from modeltest.backend.steps import Send
+
+if TYPE_CHECKING:
+    from modeltest.backend.steps import Step
+    from modeltest.backend.writer import ResponseWriter
 
 
 class Framing(StrEnum):
@@ -36,7 +40,7 @@ class Response:
         headers: more headers.
         framing: how the body is delimited.
         length: with `Framing.LENGTH`, the Content-Length to claim; None means the true one.
-        before: steps played before the status line.
+        before: steps run before the status line.
     """
 
     steps: tuple[Step, ...] = ()
@@ -80,13 +84,13 @@ class Response:
 
 @dataclass(frozen=True)
 class SendHead:
-    """Write the status line and headers; the backend plays it before a response's steps."""
+    """Write the status line and headers; the backend runs it before a response's steps."""
 
     data: bytes
 
-    def play(self, stage: Stage) -> None:
+    def run(self, writer: ResponseWriter) -> None:
         """Write them."""
-        stage.write_raw(self.data)
+        writer.write_raw(self.data)
 
 
 def _phrase(status: int) -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from modeltest.backend.progress import Progress
 from modeltest.backend.response import Framing, Response
-from modeltest.backend.stage import Stage
 from modeltest.backend.steps import (
     Await,
     Close,
@@ -19,9 +17,13 @@ from modeltest.backend.steps import (
     Reset,
     Send,
     Stall,
-    Step,
     events,
 )
+
+if TYPE_CHECKING:
+    from modeltest.backend.steps import Step
+    from modeltest.backend.writer import ResponseWriter
+    from modeltest.threads import Progress
 
 
 class EventSource(Protocol):
@@ -64,7 +66,7 @@ class Arrive:
 
     arrived: Progress = field(repr=False)
 
-    def play(self, stage: Stage) -> None:  # noqa: ARG002 - nothing is sent
+    def run(self, writer: ResponseWriter) -> None:  # noqa: ARG002 - nothing is sent
         """Count it."""
         self.arrived.advance()
 
@@ -76,7 +78,7 @@ class Mark:
     taken: Progress = field(repr=False)
     marks: list[int] = field(repr=False)
 
-    def play(self, stage: Stage) -> None:  # noqa: ARG002 - nothing is sent
+    def run(self, writer: ResponseWriter) -> None:  # noqa: ARG002 - nothing is sent
         """Note it."""
         self.marks.append(self.taken.count)
 
@@ -88,9 +90,9 @@ class AwaitMore:
     progress: Progress = field(repr=False)
     more: int
 
-    def play(self, stage: Stage) -> None:
-        """Wait for it, the peer's leaving or the backend's end."""
-        Await(self.progress, self.progress.count + self.more).play(stage)
+    def run(self, writer: ResponseWriter) -> None:
+        """Wait for it, the peer's disconnect or the backend's end."""
+        Await(self.progress, self.progress.count + self.more).run(writer)
 
 
 def flowing(source: EventSource, first: int = 0) -> Response:
@@ -102,7 +104,7 @@ def bursting(source: EventSource, first: int = 0, more: bytes = b"") -> Response
     """Return a stream that gives 64 events at once, and `more` bytes, and falls silent.
 
     The events fill what an adapter reads ahead. The silence keeps the streams of an adapter
-    that lets go of none from slowing the machine down; and a pool does not see by what comes
+    that closes none from slowing the machine down; and a pool does not see by what comes
     on a connection that it must not be used again.
     """
     burst = b"".join(source.event(first + index) for index in range(_BURST))
@@ -131,7 +133,7 @@ def in_step(
         first: the first event.
         taken: counts the events that all the streams take.
         streams: how many there are.
-        before: steps to play before the events.
+        before: steps to run before the events.
     """
     piece = one_and_a_half(source, first)
     steps: list[Step] = [*before]

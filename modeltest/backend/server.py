@@ -1,4 +1,4 @@
-"""The listening side: one loop accepts connections, takes what they send, sees them leave."""
+"""The listening side: one loop accepts connections, takes what they send, sees them disconnect."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import threading
 from collections.abc import Callable
 
 from modeltest.backend.connection import Connection
-from modeltest.backend.threads import KitThread
+from modeltest.threads import KitThread
 
 _BACKLOG = 1024
 _LOOK = 0.5
 """Seconds after which the loop, if nothing wakes it, looks whether it has its sockets still."""
 
 
-_TORN: list[selectors.BaseSelector] = []
-"""Selectors of servers that were torn: collected, they would close what is not theirs."""
+_LOST: list[selectors.BaseSelector] = []
+"""Selectors of servers that lost their sockets: collected, they would close what is not theirs."""
 
 
-class Torn(Exception):  # noqa: N818 - named as what it says of the server
+class SocketsLost(Exception):  # noqa: N818 - named as what it says of the server
     """Someone else closed a socket of the server."""
 
     def __init__(self) -> None:
@@ -43,6 +43,12 @@ class Server:
         address: host and port it listens on.
         stopping: set once it is asked to stop.
         errors: what went wrong in the server itself.
+        loop: the thread of the loop.
+        handlers: each connection's thread.
+        listener: the socket that listens.
+        selector: what the loop waits at.
+        waker: the socket that wakes the loop.
+        woken: its other end.
     """
 
     def __init__(self, address: tuple[str, int], serve: Callable[[Connection], None]) -> None:
@@ -58,30 +64,30 @@ class Server:
         self.stopping = threading.Event()
         self.errors: list[BaseException] = []
         self._serve = serve
-        self._handlers: dict[Connection, threading.Thread] = {}
+        self.handlers: dict[Connection, threading.Thread] = {}
         self._commands: collections.deque[Callable[[], object]] = collections.deque()
         self._shutting = self._abandoned = False
         with contextlib.ExitStack() as opened:
-            self._listener = opened.enter_context(socket.create_server(address, backlog=_BACKLOG))
-            self._selector = opened.enter_context(selectors.DefaultSelector())
-            self._waker, self._woken = map(opened.enter_context, socket.socketpair())
+            self.listener = opened.enter_context(socket.create_server(address, backlog=_BACKLOG))
+            self.selector = opened.enter_context(selectors.DefaultSelector())
+            self.waker, self.woken = map(opened.enter_context, socket.socketpair())
             # Never blocked, and whatever an author's socket.setdefaulttimeout() says.
-            for sock in (self._listener, self._waker, self._woken):
+            for sock in (self.listener, self.waker, self.woken):
                 sock.setblocking(False)
             self._opened = opened.pop_all()
-        self.address: tuple[str, int] = self._listener.getsockname()[:2]
-        self._loop = KitThread(self._run, name="modeltest backend")
-        self._loop.start()
+        self.address: tuple[str, int] = self.listener.getsockname()[:2]
+        self.loop = KitThread(self._run, name="modeltest backend")
+        self.loop.start()
 
     def stop(self, timeout: float) -> list[threading.Thread]:
         """Close everything; return the handlers still alive after `timeout` seconds."""
         self.stopping.set()
         self._do(self._shut)
-        self._loop.join(timeout)  # it ends with the last handler
-        if self._loop.is_alive():
+        self.loop.join(timeout)  # it ends with the last handler
+        if self.loop.is_alive():
             self._do(self._abandon)
-            self._loop.join()
-        return list(self._handlers.values())
+            self.loop.join()
+        return list(self.handlers.values())
 
     # What follows runs on the loop, apart from `_do` and `_handle`.
 
@@ -89,21 +95,25 @@ class Server:
         try:
             self._go_round()
         except OSError as error:  # of the selector: who calls a socket sees to its errors
-            self._tear_down(Torn() if error.errno == errno.EBADF else error)
-        except (Torn, KeyError, ValueError):  # it knows the number still, or is closed itself
-            self._tear_down(Torn())
+            self._give_up(SocketsLost() if error.errno == errno.EBADF else error)
+        except (
+            SocketsLost,
+            KeyError,
+            ValueError,
+        ):  # it knows the number still, or is closed itself
+            self._give_up(SocketsLost())
         else:
             with contextlib.suppress(OSError):  # someone was quicker
                 self._opened.close()
-        for connection in self._handlers:
+        for connection in self.handlers:
             connection.socket.close()
 
     def _go_round(self) -> None:
-        register = self._selector.register
-        register(self._woken, selectors.EVENT_READ, self._drain_woken)
-        register(self._listener, selectors.EVENT_READ, self._accept)
-        while not self._abandoned and (self._handlers or not self._shutting):
-            ready = self._selector.select(_LOOK)
+        register = self.selector.register
+        register(self.woken, selectors.EVENT_READ, self._drain_woken)
+        register(self.listener, selectors.EVENT_READ, self._accept)
+        while not self._abandoned and (self.handlers or not self._shutting):
+            ready = self.selector.select(_LOOK)
             for key, _ in ready:
                 key.data()
             # Afterwards, for a command may close a socket that select() has just named.
@@ -113,42 +123,42 @@ class Server:
                 self._expect_sockets()
 
     def _expect_sockets(self) -> None:
-        sockets = [self._waker, self._woken, *(c.socket for c in self._handlers)]
-        sockets += [] if self._shutting else [self._listener]
+        sockets = [self.waker, self.woken, *(c.socket for c in self.handlers)]
+        sockets += [] if self._shutting else [self.listener]
         if any(sock.fileno() < 0 for sock in sockets):
-            raise Torn
+            raise SocketsLost
 
-    def _tear_down(self, error: BaseException) -> None:
+    def _give_up(self, error: BaseException) -> None:
         """Give up, and let the handlers end.
 
         Nothing is closed: a descriptor that someone closed may be another's by now.
         """
         self.errors.append(error)
         self.stopping.set()
-        _TORN.append(self._selector)
-        for sock in (self._listener, self._waker, self._woken):
+        _LOST.append(self.selector)
+        for sock in (self.listener, self.waker, self.woken):
             sock.detach()
-        for connection, thread in tuple(self._handlers.items()):
-            connection.tear()
+        for connection, thread in tuple(self.handlers.items()):
+            connection.abort()
             thread.join(_LOOK)
             if not thread.is_alive():
-                del self._handlers[connection]
+                del self.handlers[connection]
 
     def _do(self, command: Callable[[], object]) -> None:
         """Run `command` on the loop soon."""
         self._commands.append(command)
         with contextlib.suppress(OSError):  # full: it will wake anyway; closed: it has ended
-            self._waker.send(b"x")
+            self.waker.send(b"x")
 
     def _drain_woken(self) -> None:
-        if not self._woken.recv(4096):
-            raise Torn  # only who closed the other end can have done that
+        if not self.woken.recv(4096):
+            raise SocketsLost  # only who closed the other end can have done that
 
     def _accept(self) -> None:
         try:
-            sock, _ = self._listener.accept()
+            sock, _ = self.listener.accept()
         except (BlockingIOError, ConnectionError):
-            return  # it left again before it was accepted
+            return  # it disconnected again before it was accepted
         except OSError as error:  # no descriptors left: it would fail again and again
             if error.errno == errno.EBADF:
                 raise
@@ -156,7 +166,7 @@ class Server:
             self._stop_listening()
             return
         sock.settimeout(None)
-        with contextlib.suppress(OSError):  # macOS, if the peer has already left
+        with contextlib.suppress(OSError):  # macOS, if the peer has already disconnected
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._begin(Connection(sock, self.stopping))
 
@@ -168,13 +178,13 @@ class Server:
             self.errors.append(error)
             connection.socket.close()
             return
-        self._handlers[connection] = thread
+        self.handlers[connection] = thread
         receive = functools.partial(self._receive, connection)
-        self._selector.register(connection.socket, selectors.EVENT_READ, receive)
+        self.selector.register(connection.socket, selectors.EVENT_READ, receive)
 
     def _receive(self, connection: Connection) -> None:
         if not connection.receive():
-            self._forget(connection.socket)
+            self._stop_watching(connection.socket)
 
     def _handle(self, connection: Connection) -> None:
         try:
@@ -185,24 +195,24 @@ class Server:
             self._do(functools.partial(self._close, connection))
 
     def _close(self, connection: Connection) -> None:
-        self._forget(connection.socket)
+        self._stop_watching(connection.socket)
         connection.socket.close()
         # To send this command was the last that the thread did. Joined, so that none is left
         # when the loop has ended.
-        self._handlers.pop(connection).join()
+        self.handlers.pop(connection).join()
 
     def _stop_listening(self) -> None:
-        self._forget(self._listener)
-        self._listener.close()
+        self._stop_watching(self.listener)
+        self.listener.close()
 
-    def _forget(self, sock: socket.socket) -> None:
+    def _stop_watching(self, sock: socket.socket) -> None:
         """Look no more at `sock`, if it still is looked at: asking is cheaper than a KeyError."""
-        if sock.fileno() >= 0 and sock.fileno() in self._selector.get_map():
-            self._selector.unregister(sock)
+        if sock.fileno() >= 0 and sock.fileno() in self.selector.get_map():
+            self.selector.unregister(sock)
 
     def _shut(self) -> None:
         self._stop_listening()
-        for connection in self._handlers:
+        for connection in self.handlers:
             connection.shut()
         self._shutting = True
 

@@ -1,6 +1,6 @@
 """The steps of a script: every way a body can be sent, and can end.
 
-A step is anything with `play(stage)`.
+A step is anything with `run(writer)`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ import itertools
 import selectors
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from modeltest.backend.progress import Progress
-from modeltest.backend.stage import Stage
+if TYPE_CHECKING:
+    from modeltest.backend.writer import ResponseWriter
+    from modeltest.threads import Progress
+
 
 _MOMENT = 0.01
 """Seconds; after that long without being able to send, the peer counts as blocked once more."""
@@ -25,7 +27,7 @@ _SMALL = 2048
 class Step(Protocol):
     """One thing the backend does while it answers."""
 
-    def play(self, stage: Stage) -> None:
+    def run(self, writer: ResponseWriter) -> None:
         """Do it."""
         ...
 
@@ -44,12 +46,12 @@ class Send:
     cuts: tuple[int, ...] = ()
     events: int = 0
 
-    def play(self, stage: Stage) -> None:
+    def run(self, writer: ResponseWriter) -> None:
         """Write each piece."""
         edges = (0, *self.cuts, len(self.data))
         for start, stop in itertools.pairwise(edges):
-            stage.write(self.data[start:stop])
-        stage.count_events(self.events)
+            writer.write(self.data[start:stop])
+        writer.count_events(self.events)
 
 
 @dataclass(frozen=True)
@@ -66,13 +68,13 @@ class Repeat:
     interval: float = 0.005
     first: int = 0
 
-    def play(self, stage: Stage) -> None:
-        """Send until the peer leaves or the backend stops."""
+    def run(self, writer: ResponseWriter) -> None:
+        """Send until the peer disconnects or the backend stops."""
         index = self.first
         while True:
-            stage.write(self.make(index))
-            stage.count_events(1)
-            stage.pause(self.interval)
+            writer.write(self.make(index))
+            writer.count_events(1)
+            writer.pause(self.interval)
             index += 1
 
 
@@ -92,21 +94,21 @@ class Flood:
     make: Callable[[int], bytes]
     limit: int
 
-    def play(self, stage: Stage) -> None:
+    def run(self, writer: ResponseWriter) -> None:
         """Send until the limit is reached, then stall."""
-        stage.shrink_send_buffer()
+        writer.shrink_send_buffer()
         indices = itertools.count()
         with selectors.DefaultSelector() as selector:
-            selector.register(stage.socket, selectors.EVENT_WRITE)
-            while stage.exchange.sent_bytes < self.limit:
+            selector.register(writer.socket, selectors.EVENT_WRITE)
+            while writer.exchange.sent_bytes < self.limit:
                 event = self.make(next(indices))
                 for start in range(0, len(event), _SMALL):
                     while not selector.select(_MOMENT):
-                        stage.count_blocked()
-                    stage.write(event[start : start + _SMALL])
-                stage.count_events(1)
-        stage.exchange.wake()
-        Stall().play(stage)
+                        writer.count_blocked()
+                    writer.write(event[start : start + _SMALL])
+                writer.count_events(1)
+        writer.exchange.wake()
+        Stall().run(writer)
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,9 @@ class Pause:
 
     seconds: float
 
-    def play(self, stage: Stage) -> None:
-        """Wait, but notice the peer's leaving at once."""
-        stage.pause(self.seconds)
+    def run(self, writer: ResponseWriter) -> None:
+        """Wait, but notice the peer's disconnect at once."""
+        writer.pause(self.seconds)
 
 
 @dataclass(frozen=True)
@@ -127,44 +129,44 @@ class Await:
     Attributes:
         progress: the consumer's.
         count: how many.
-        at_most: seconds after which the script goes on all the same; None waits on.
+        at_most: seconds after which the script continues all the same; None waits on.
     """
 
     progress: Progress = field(repr=False)
     count: int
     at_most: float | None = None
 
-    def play(self, stage: Stage) -> None:
-        """Wait for the consumer, the peer's leaving or the backend's end."""
-        with self.progress.heard_by(stage.exchange.wake):
-            stage.wait(lambda: self.progress.count >= self.count, self.at_most)
+    def run(self, writer: ResponseWriter) -> None:
+        """Wait for the consumer, the peer's disconnect or the backend's end."""
+        with self.progress.subscribe(writer.exchange.wake):
+            writer.wait(lambda: self.progress.count >= self.count, self.at_most)
 
 
 @dataclass(frozen=True)
 class Stall:
-    """Say nothing more and keep the connection open, until the peer leaves."""
+    """Say nothing more and keep the connection open, until the peer disconnects."""
 
-    def play(self, stage: Stage) -> None:
-        """Wait for the peer's leaving or the backend's end."""
-        stage.wait(lambda: False)
+    def run(self, writer: ResponseWriter) -> None:
+        """Wait for the peer's disconnect or the backend's end."""
+        writer.wait(lambda: False)
 
 
 @dataclass(frozen=True)
 class End:
     """End the body as its framing demands: the last chunk, or the end of the connection."""
 
-    def play(self, stage: Stage) -> None:
+    def run(self, writer: ResponseWriter) -> None:
         """End it."""
-        stage.end()
+        writer.end()
 
 
 @dataclass(frozen=True)
 class Close:
     """Close the connection, whatever the framing still promises (FIN)."""
 
-    def play(self, stage: Stage) -> None:
+    def run(self, writer: ResponseWriter) -> None:
         """Close it."""
-        stage.close()
+        writer.close()
 
 
 @dataclass(frozen=True)
@@ -174,19 +176,19 @@ class CloseInsideChunk:
     data: bytes = b"d"
     missing: int = 16
 
-    def play(self, stage: Stage) -> None:
+    def run(self, writer: ResponseWriter) -> None:
         """Send the half chunk and close."""
-        stage.write_half_chunk(self.data, self.missing)
-        stage.close()
+        writer.write_half_chunk(self.data, self.missing)
+        writer.close()
 
 
 @dataclass(frozen=True)
 class Reset:
     """Reset the connection (RST). The peer's kernel then drops what it has not yet read."""
 
-    def play(self, stage: Stage) -> None:
+    def run(self, writer: ResponseWriter) -> None:
         """Reset it."""
-        stage.reset()
+        writer.reset()
 
 
 def writes(data: bytes, size: int) -> Send:

@@ -19,7 +19,6 @@ from modeltest.checks import (
     finish,
     framing,
     isolation,
-    loops,
     reader,
     release,
     tools,
@@ -35,7 +34,6 @@ def _checks_of(module: ModuleType) -> tuple[Check, ...]:
 ALL: tuple[Check, ...] = (
     *_checks_of(release),
     *_checks_of(delivery),
-    loops.event_loop_stays_responsive,
     *_checks_of(truncation),
     *_checks_of(finish),
     *_checks_of(calls),
@@ -45,7 +43,6 @@ ALL: tuple[Check, ...] = (
     *_checks_of(faults_key),
     *_checks_of(tools),
     *_checks_of(isolation),
-    loops.two_event_loops,
 )
 """Every check, in the order of the contract."""
 

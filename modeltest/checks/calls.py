@@ -14,6 +14,7 @@ from modeltest.assertions import (
     tool_names,
 )
 from modeltest.corpus import (
+    LARGE,
     empty_argument_bodies,
     identity_bodies,
     index_bodies,
@@ -22,7 +23,7 @@ from modeltest.corpus import (
     parallel_call_bodies,
     tool_reason_bodies,
 )
-from modeltest.harness import Evidence, Failure, check
+from modeltest.harness import Evidence, Example, Failure, check
 from modeltest.interface import Finish, FinishReason, ProtocolError, ToolCallDelta
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     bodies=parallel_call_bodies,
     fix="collect the fragments of each call by its own index or id, and read every entry of a "
     "chunk's list, not only the first",
+    example=Example(
+        "The fragments of two calls come in turns; the index tells them apart.",
+        case="fragments of two tool calls in turns",
+    ),
 )
 def parallel_calls_are_kept_apart(answer: Answer) -> None:
     """Two calls in one turn keep their own arguments, however their fragments are mixed.
@@ -47,6 +52,9 @@ def parallel_calls_are_kept_apart(answer: Answer) -> None:
     "calls/index",
     bodies=index_bodies,
     fix="begin a new call where a new id comes, whatever the index says",
+    example=Example(
+        "The index is the same, the id is not: two calls.", case="the same index for two calls"
+    ),
 )
 def call_index_is_not_identity(answer: Answer) -> None:
     """Two calls whose index is repeated, missing or null are still two calls.
@@ -62,6 +70,10 @@ def call_index_is_not_identity(answer: Answer) -> None:
     bodies=identity_bodies,
     fix="keep the first id and name of a call; an id or name that comes again, empty or null "
     "changes nothing",
+    example=Example(
+        "The name comes again with every fragment. It is still one name.",
+        case="the name repeated on later fragments",
+    ),
 )
 def call_identity_is_kept(answer: Answer) -> None:
     """An id or name repeated, empty or null on later fragments changes nothing.
@@ -75,6 +87,7 @@ def call_identity_is_kept(answer: Answer) -> None:
     "calls/empty",
     bodies=empty_argument_bodies,
     fix="read arguments that are '', null or missing as {}",
+    example=Example("The call's arguments are `{}`.", case="arguments null"),
 )
 def call_without_arguments(answer: Answer) -> None:
     """A call without arguments is one call with `{}`.
@@ -88,6 +101,9 @@ def call_without_arguments(answer: Answer) -> None:
     "calls/reason",
     bodies=tool_reason_bodies,
     fix="let the calls that came decide, not the finish reason",
+    example=Example(
+        "The reason says stop, and yet there is a call.", case="a tool call under an ordinary stop"
+    ),
 )
 def calls_are_kept_whatever_the_reason(answer: Answer) -> None:
     """A whole call is kept under any reason; a tool finish without a call is an error.
@@ -107,6 +123,7 @@ def calls_are_kept_whatever_the_reason(answer: Answer) -> None:
     bodies=invalid_argument_bodies,
     fix="parse the arguments at the end of the turn and raise an error that names the tool; "
     "never repair them",
+    example=Example("A brace too many.", case='arguments {"a": 1}}'),
 )
 def invalid_arguments_are_an_error(answer: Answer) -> None:
     """Arguments that are no JSON object are an error that names the tool.
@@ -125,6 +142,10 @@ def invalid_arguments_are_an_error(answer: Answer) -> None:
     "calls/large",
     bodies=large_call_bodies,
     fix="collect fragments in a list and join them once; set no small limit on a call",
+    example=Example(
+        f"{LARGE:,} bytes of arguments in many events; these are the first two.",
+        sends=lambda wire: b"".join(large_call_bodies(wire)[0].chunks[:2]),
+    ),
 )
 def large_arguments_arrive_whole(answer: Answer) -> None:
     """A megabyte of arguments arrives whole, characters of several bytes included.

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from modeltest.assertions import ending
 from modeltest.backend import (
     Await,
+    AwaitMore,
+    End,
     Flood,
-    Progress,
     Response,
     Send,
     Stall,
@@ -20,14 +21,16 @@ from modeltest.backend import (
     one_and_a_half,
     sent,
 )
-from modeltest.consumer import Hang
 from modeltest.corpus import whole_bodies
 from modeltest.encoding import Framing, Unsupported
-from modeltest.harness import Failure, Level, Need, Skip, check, count, hung, size
+from modeltest.harness import Example, Failure, Level, Need, Skip, check, count, hung, size
+from modeltest.interface import Finish, FinishReason, TextDelta
+from modeltest.threads import Hang, Progress
 
 if TYPE_CHECKING:
     from modeltest.consumer import Stream
     from modeltest.delivery import Scenario, ServedContext
+    from modeltest.encoding import WireFormat
 
 
 Framed = Callable[[tuple[Step, ...]], Response]
@@ -42,15 +45,30 @@ SWALLOWED = 8 * 1024 * 1024
 _PADDING = 16 * 1024
 """Bytes before each event of a flood, so that few events make many bytes."""
 
+_TICKS = 10
+"""Turns of another task, by which the event loop goes round."""
+
 _BLOCKED_MOMENTS = 25
 """Looks, 10 ms apart at least, at which the peer took nothing. Each one needs the kit's own
 thread to be scheduled, so that on a loaded machine the adapter's threads had their turns."""
+
+
+def _two_half_events(wire: WireFormat) -> Response:
+    """Return two events, each with half of the next behind it, and each waited for."""
+    taken, half = Progress(), one_and_a_half(wire)
+    return Response((*_piece_by_piece([(half(0), 1), (half(1), 1)], taken), Stall()))
 
 
 @check(
     "delivery/prompt",
     fix="hand each event on as soon as its blank line is read; take what has come (read1(), "
     "stream()) instead of filling a buffer (read(4096))",
+    example=Example(
+        "The next event is not sent until this one was taken. An adapter that waits for a full "
+        "buffer, or for the line after the blank line, waits for ever.",
+        sends=_two_half_events,
+        others=("chunked", "HTTP/1.0", "two events a write"),
+    ),
 )
 def events_arrive_as_sent(context: ServedContext) -> None:
     """Each event reaches the consumer before the next one is sent.
@@ -91,6 +109,12 @@ def events_arrive_as_sent(context: ServedContext) -> None:
     Level.SHOULD,
     fix="give the queue between reader and consumer a size (`queue.Queue(maxsize=16)`), so that "
     "a full one stops the reading",
+    example=Example(
+        "The server sends as fast as it is read.",
+        server=f"{_PADDING // 1024} KiB of comments and an event, again and again",
+        consumer="takes one event, and then no other",
+        fault=f"the adapter reads on, beyond {SWALLOWED // 1024**2} MiB",
+    ),
 )
 def unread_events_stay_on_the_wire(context: ServedContext) -> None:
     """A consumer that pauses makes the server wait.
@@ -113,7 +137,7 @@ def unread_events_stay_on_the_wire(context: ServedContext) -> None:
         exchange = scenario.backend.exchanges[0]
         exchange.wait(
             lambda: (
-                exchange.left is not None
+                exchange.disconnected is not None
                 or exchange.blocked >= _BLOCKED_MOMENTS
                 or exchange.sent_bytes >= limit
             ),
@@ -133,6 +157,12 @@ def unread_events_stay_on_the_wire(context: ServedContext) -> None:
     needs=(Need.WIRE,),
     fix="end the iteration at the provider's end of turn; do not wait for the end of the body, or "
     "only for as long as it is there already",
+    example=Example(
+        "The answer is whole, but the body does not end.",
+        sends=lambda wire: Response(
+            (Send(wire.encode(TextDelta("Hello"), Finish(FinishReason.STOP)).data), Stall())
+        ),
+    ),
 )
 def turn_ends_at_marker(context: ServedContext) -> None:
     """The turn ends at the provider's end marker, though the connection stays open.
@@ -148,6 +178,43 @@ def turn_ends_at_marker(context: ServedContext) -> None:
             _expect_end(scenario)
 
 
+@check(
+    "delivery/loop",
+    Level.SHOULD,
+    needs=(Need.EVENT_LOOP,),
+    fix="await whatever waits: an asynchronous HTTP client, `asyncio.sleep`, `asyncio.to_thread` "
+    "around a call that blocks; no requests, no `time.sleep`, no `threading.Lock` in a coroutine",
+    example=Example(
+        "Another task counts its turns. What comes next is not sent before it had some more.",
+        server="waits for the turns; sends the head, waits, an event, waits, half an event, "
+        "waits, the other half",
+        consumer="reads the answer, while another task of its event loop wakes every few "
+        "milliseconds",
+        fault="the adapter blocks the event loop, so the other task has no turn and the server "
+        "sends no more",
+    ),
+)
+def event_loop_stays_responsive(context: ServedContext) -> None:
+    """While the adapter waits for its provider, the event loop goes round.
+
+    One call that blocks stops every other task of the process: the answers of other users,
+    their time-outs, the heartbeat of the server.
+    """
+    ticks = Progress()
+    with context.case("", _slow_answer(context, ticks)) as scenario:
+        scenario.consumer.tick(ticks)
+        try:
+            scenario.read()
+        except Hang as hang:
+            if ticks.wait(ticks.count + _TICKS, scenario.target.deadline):
+                raise  # it hangs, and the loop goes round
+            raise hung(
+                hang,
+                f"the event loop stands still while the adapter waits for its provider: {hang}. "
+                "The server goes on once another task has had its turns.",
+            ) from None
+
+
 def _expect_end(scenario: Scenario) -> None:
     """Expect that the turn is read to an end; to which one is judged elsewhere."""
     try:
@@ -155,6 +222,23 @@ def _expect_end(scenario: Scenario) -> None:
     except Hang as hang:
         statement = f"the turn was sent whole, and the iteration did not end: {hang}. The server "
         raise hung(hang, f"{statement}keeps the connection open.") from None
+
+
+def _slow_answer(context: ServedContext, ticks: Progress) -> Response:
+    """Return an answer that goes on only while the event loop goes round."""
+    goes_round = AwaitMore(ticks, _TICKS)
+    first, second = context.event(0), context.event(1)
+    half = len(second) // 2
+    steps = (
+        goes_round,
+        Send(first, events=1),
+        goes_round,
+        Send(second[:half]),
+        goes_round,
+        Send(second[half:], events=1),
+        End(),
+    )
+    return Response(steps, before=(goes_round,))
 
 
 def _said_by(context: ServedContext, events: int) -> str:

@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from modeltest.assertions import (
     bytes_shown,
-    chain_of,
-    ending,
     expect_error,
     expect_refusal,
+    expect_requests,
     expect_said,
-    parts_carried_by,
-    text_of,
 )
-from modeltest.backend import (
-    Close,
-    Pause,
-    Reset,
-    Response,
-    SendHead,
-    Stall,
-    answered,
-    ended_cleanly,
-    sent,
-    silent_after,
-)
-from modeltest.checks.faults_retry import try_once_begun
+from modeltest.backend import Close, Reset, Response, SendHead, answered
 from modeltest.corpus import error_answer, error_bodies, html_page, json_answer
 from modeltest.encoding import ErrorResponse
-from modeltest.harness import Evidence, Failure, Need, check, count, size
+from modeltest.harness import Example, Failure, check, size
+from modeltest.threads import chain_of, parts_carried_by, text_of
 
 if TYPE_CHECKING:
     from modeltest.backend import Step
-    from modeltest.delivery import Scenario, ServedContext
+    from modeltest.delivery import ServedContext
     from modeltest.harness import Answer
 
 
@@ -58,6 +41,16 @@ _BOUND = 100_000
     fix="raise a ModelError with the HTTP status and the provider's message for every status but "
     "200; read a bounded part of the body, close the response, and send the request again only "
     "after 408, 409, 429 and 5xx, not more often than `retries` says",
+    example=Example(
+        "The server refuses; the error has to say 429 and the words.",
+        sends=lambda wire: answered(error_answer(wire, 429)),
+        others=(
+            *(f"HTTP {status}" for status in _STATUSES if status != 429),
+            "HTTP 502, a page",
+            f"HTTP 500, a page of {size(_LARGE)}",
+            f"HTTP 400, a message of {size(_LARGE)}",
+        ),
+    ),
 )
 def http_errors_are_errors(context: ServedContext) -> None:
     """A refusal over HTTP is an error that says its status and the provider's words.
@@ -80,6 +73,11 @@ def http_errors_are_errors(context: ServedContext) -> None:
     "faults/not-a-stream",
     fix="look at the Content-Type: what is no stream of events is an error, whatever the status "
     "says; then expect the end of the turn, which no page has",
+    example=Example(
+        "HTTP said 200; a proxy's page came.",
+        sends=lambda _: answered(html_page(200, "Please log in")),
+        others=("an error as JSON", "an answer as JSON, not streamed"),
+    ),
 )
 def response_that_is_no_stream_is_an_error(context: ServedContext) -> None:
     """A response with status 200 that is no stream is an error.
@@ -97,7 +95,7 @@ def response_that_is_no_stream_is_an_error(context: ServedContext) -> None:
     }.items():
         with context.case(name, answered(said)) as scenario:
             expect_refusal(scenario, scenario.read(), f"{name}, with status 200,")
-            _expect_requests(scenario, 1 + context.target.retries)
+            expect_requests(scenario, 1 + context.target.retries)
             scenario.expect_released("the turn failed")
 
 
@@ -106,6 +104,11 @@ def response_that_is_no_stream_is_an_error(context: ServedContext) -> None:
     bodies=error_bodies,
     fix="raise a ModelError that carries the provider's type and message for each shape of its "
     "error event, and nothing after it",
+    example=Example(
+        "HTTP said 200, and two pieces of text came.",
+        case="an error object, after 2 texts",
+        sends=error_bodies,
+    ),
 )
 def error_event_is_an_error(answer: Answer) -> None:
     """An error event is an error, with the provider's type and message in it.
@@ -116,84 +119,32 @@ def error_event_is_an_error(answer: Answer) -> None:
     error = expect_error(answer, answer.log, "an error event", bytes_shown(body))
     words = body.error.words if body.error is not None else ()
     expect_said(error, words, "what the provider said", bytes_shown(body))
-    _expect_requests(answer, 1 if body.text else 1 + answer.retries)
+    expect_requests(answer, 1 if body.text else 1 + answer.retries)
 
 
 @check(
     "faults/unreachable",
     fix="catch what the HTTP client raises at the call as well as in mid-body, and raise a "
     "ModelError from it",
+    example=Example(
+        "No answer comes, or none in HTTP.",
+        server="does not listen; closes or resets the connection before any header; closes within "
+        "the status line; says 'SSH-2.0-OpenSSH_9.6'",
+        consumer="streams one turn",
+        fault="an exception of the HTTP client comes out, instead of a ModelError",
+    ),
 )
 def unreachable_provider_is_an_error(context: ServedContext) -> None:
     """A provider that cannot be reached, or does not answer in HTTP, is an error.
 
     An exception of the HTTP client passes every handler of the agent loop, and ends the program.
     """
-    with context.case("connection refused") as scenario, nobody_listens(scenario):
+    with context.case("connection refused") as scenario, scenario.nobody_listens():
         expect_error(scenario, scenario.read(), "a refused connection")
     for name, before in _NO_ANSWERS.items():
         with context.case(name, Response(before=before)) as scenario:
             expect_error(scenario, scenario.read(), name)
-            _expect_requests(scenario, 1 + context.target.retries)
-
-
-@check(
-    "faults/idle",
-    needs=(Need.IDLE_TIMEOUT,),
-    fix="hand `self.idle_timeout` of the test case to the HTTP client as its read timeout, which "
-    "counts from byte to byte (it is no limit for the whole answer), and raise a ModelError when "
-    "it runs out",
-)
-def silence_is_an_error(context: ServedContext) -> None:
-    """A provider that says nothing for `idle_timeout` seconds is an error.
-
-    A connection whose other end is gone stays silent for ever, and the turn with it.
-    """
-    silence = context.target.idle_timeout or 0.0
-    for name, response in {
-        "accepted, then nothing": Response(before=(Stall(),)),
-        "headers, then silence": silent_after(context, 0),
-        "one event, then silence": silent_after(context, 1),
-    }.items():
-        with context.case(name, response) as scenario:
-            log = scenario.read(patience=silence * (1 + context.target.retries))
-            expect_error(scenario, log, f"{silence:g} s of silence")
-            _expect_requests(scenario, 1 + context.target.retries)
-            scenario.expect_released("the turn failed")
-    # Whether or not it tries again, it must not once it has given an event.
-    try_once_begun(
-        context,
-        "one event, then silence, then another answer",
-        lambda _: silent_after(context, 1),
-        patience=silence * (1 + context.target.retries),
-    )
-    with context.case(
-        "no silence, but a long answer", *[_unhurried(context, silence)] * _TRIES
-    ) as scenario:
-        _expect_read_on(scenario, silence)
-
-
-_PIECES, _TRIES = 6, 3
-"""Events of an answer that takes longer than the silence, and how often it may be read."""
-
-
-def _unhurried(context: ServedContext, silence: float) -> Response:
-    """Return an answer whose pauses are short, and which takes longer than `silence` in all."""
-    steps = [step for one in sent(context, range(_PIECES)) for step in (one, Pause(silence / 4))]
-    return ended_cleanly(tuple(steps))
-
-
-def _expect_read_on(scenario: Scenario, silence: float) -> None:
-    """Expect all events of an answer without silence. A busy machine makes some: read it again."""
-    for _ in range(_TRIES):
-        log = scenario.read(patience=silence * _PIECES)
-        if log.events and scenario.backend.exchanges[-1].sent_events == _PIECES:
-            return
-    raise Failure(
-        f"an answer with pauses of {silence / 4:g} s was given up, after "
-        f"{count(len(log.events), 'event')} of {_PIECES}; expected that only a silence of "
-        f"{silence:g} s ends it: {ending(log)}."
-    )
+            expect_requests(scenario, 1 + context.target.retries)
 
 
 _NO_ANSWERS: dict[str, tuple[Step, ...]] = {
@@ -203,17 +154,6 @@ _NO_ANSWERS: dict[str, tuple[Step, ...]] = {
     "an answer in another protocol": (SendHead(b"SSH-2.0-OpenSSH_9.6\r\n"), Close()),
 }
 """What comes instead of a head, and how."""
-
-
-@contextmanager
-def nobody_listens(scenario: Scenario) -> Iterator[None]:
-    """Stop the backend, and keep its port from others, so that connections are refused."""
-    address = scenario.backend.address
-    scenario.backend.stop()
-    with socket.socket() as placeholder:
-        with suppress(OSError):  # of the system's; who has taken the port since is no provider
-            placeholder.bind(address)
-        yield
 
 
 def _long_message(context: ServedContext) -> ErrorResponse:
@@ -238,7 +178,7 @@ def _try_refusal(
         _expect_status(error, refusal)
         _expect_bounded(error)
         final = 400 <= refusal.status < 500 and refusal.status not in _MAY_PASS
-        _expect_requests(scenario, 1 if final else 1 + context.target.retries)
+        expect_requests(scenario, 1 if final else 1 + context.target.retries)
 
 
 def _expect_status(error: BaseException, refusal: ErrorResponse) -> None:
@@ -258,15 +198,3 @@ def _expect_bounded(error: BaseException) -> None:
                     f"expected {_BOUND:,} at most.",
                     fix="read and keep the first few thousand bytes of an error's body",
                 )
-
-
-def _expect_requests(answer: Answer | Scenario, at_most: int) -> None:
-    came = len(answer.requests)
-    if came > at_most:
-        raise Failure(
-            f"{count(came, 'request')} came; expected {at_most} at most "
-            f"(`retries` is {answer.retries}).",
-            (Evidence("request", "\n".join(answer.requests[:2])),),
-            fix="send a request again only after 408, 409, 429, 5xx or a failed connection, and "
-            "not more often than `retries` of the test case says",
-        )

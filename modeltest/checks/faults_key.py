@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
-from modeltest.assertions import chain_of, expect_refusal, notes_of, repr_of, text_of
+from modeltest.assertions import expect_refusal
 from modeltest.backend import (
-    REDACTED,
     Backend,
     Close,
     Response,
@@ -19,9 +18,10 @@ from modeltest.backend import (
     sent,
     without_last_chunk,
 )
-from modeltest.checks.faults import nobody_listens
 from modeltest.corpus import error_answer, error_bodies, html_page, request_for
-from modeltest.harness import Evidence, Failure, Level, Secret, Skip, check, count, refused
+from modeltest.harness import Evidence, Example, Failure, Level, Secret, Skip, check, count, refused
+from modeltest.redaction import REDACTED
+from modeltest.threads import chain_of, notes_of, repr_of, text_of
 
 if TYPE_CHECKING:
     from modeltest.backend import Exchange
@@ -40,6 +40,15 @@ _HAND_OVER = "no request carries the api_key: hand `self.api_key` to the adapter
     "faults/redirect",
     fix="do not follow redirects (`allow_redirects=False`), or remove every header and parameter "
     "with a key where the origin is another: HTTP clients remove Authorization alone",
+    example=Example(
+        "The Location is at another origin, which looks for the key in what it is sent.",
+        sends=lambda _: redirect(307, "http://127.0.0.1:9999/elsewhere"),
+        others=(
+            *(f"HTTP {status}" for status in _REDIRECTS if status != 307),
+            "a Location without a scheme, which begins with two slashes",
+            "a redirect to the provider itself first",
+        ),
+    ),
 )
 def credentials_stay_with_the_provider(context: ServedContext) -> None:
     """A redirect to another origin does not take the key there.
@@ -71,6 +80,12 @@ def credentials_stay_with_the_provider(context: ServedContext) -> None:
     "faults/egress",
     fix="send nothing but the one request to base_url: no telemetry, no update check, no "
     "look-up of model lists; build every URL from base_url",
+    example=Example(
+        "Every connection is watched, whoever opens it. What goes elsewhere is refused.",
+        sends=lambda wire: ended_cleanly(sent(wire, range(2))),
+        consumer="streams one turn",
+        fault="the adapter, or a library under it, connects to another address than base_url's",
+    ),
 )
 def only_the_provider_is_contacted(context: ServedContext) -> None:
     """Nothing but the provider's address is contacted.
@@ -79,18 +94,9 @@ def only_the_provider_is_contacted(context: ServedContext) -> None:
     base_url reaches the real provider from a test.
     """
     cases: dict[str, tuple[Response, Callable[[Scenario], object]]] = {
-        "an answer that is cut": (
-            ended_cleanly(sent(context, range(2))),
-            lambda scenario: scenario.read(),
-        ),
-        "an answer that breaks": (
-            without_last_chunk(sent(context, range(2))),
-            lambda scenario: scenario.read(),
-        ),
-        "HTTP 500": (
-            Response(status=500, content_type="text/plain"),
-            lambda scenario: scenario.read(),
-        ),
+        "an answer that is cut": (ended_cleanly(sent(context, range(2))), _read),
+        "an answer that breaks": (without_last_chunk(sent(context, range(2))), _read),
+        "HTTP 500": (Response(status=500, content_type="text/plain"), _read),
         "an early break": (flowing(context), _leave_early),
     }
     for name, (response, use) in cases.items():
@@ -112,6 +118,12 @@ def only_the_provider_is_contacted(context: ServedContext) -> None:
     Level.SHOULD,
     fix="quote neither headers nor URLs in an error; send the key in a header, not in the URL, "
     "which HTTP clients quote in theirs; raise `from None` where the cause quotes it",
+    example=Example(
+        "The error is looked at, and what it was raised from: str() and repr() of each.",
+        server="refuses with 401, answers with a page, breaks off, or does not listen",
+        consumer="streams one turn, catches the error",
+        fault="the error's text has the api_key in it, as in a URL that the HTTP client quotes",
+    ),
 )
 def errors_do_not_reveal_the_key(context: ServedContext) -> None:
     """No error reveals the key, and no cause of one does.
@@ -127,7 +139,7 @@ def errors_do_not_reveal_the_key(context: ServedContext) -> None:
                 raise Skip(_HAND_OVER)
             _expect_kept(log.error, secret)
     if handed_over:
-        with context.case("connection refused") as scenario, nobody_listens(scenario):
+        with context.case("connection refused") as scenario, scenario.nobody_listens():
             _expect_kept(scenario.read().error, secret)
         with context.case("a bad tool name", ended_cleanly(sent(context, range(2)))) as scenario:
             _expect_kept(scenario.read(request=request_for("get weather")).error, secret)

@@ -9,27 +9,29 @@ from dataclasses import replace
 from email.utils import formatdate
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import expect_error
+from modeltest.assertions import ending, expect_error, expect_requests
 from modeltest.backend import (
     Close,
     Mark,
-    Progress,
+    Pause,
     Reset,
     Response,
+    Stall,
     answered,
     ended_cleanly,
     once_taken,
     sent,
+    silent_after,
 )
 from modeltest.clock import now
-from modeltest.consumer import Hang
 from modeltest.corpus import cut_argument_bodies, error_answer, error_bodies
-from modeltest.harness import Failure, Need, check, count, hung
+from modeltest.harness import Example, Failure, Need, check, count, hung
+from modeltest.threads import Hang, Progress
 
 if TYPE_CHECKING:
     from modeltest.backend import Step
     from modeltest.consumer import Log
-    from modeltest.delivery import ServedContext
+    from modeltest.delivery import Scenario, ServedContext
 
 
 _HINT = 3.0
@@ -44,6 +46,12 @@ _EARLY = 0.05
     needs=(Need.RETRIES,),
     fix="wait as long as Retry-After says, in seconds or until its date, before the next try; "
     "where that is longer than a user would wait, raise the error at once",
+    example=Example(
+        "The server refuses, and says when to come again. A second request within the hour comes "
+        "early; a turn that has not ended after the deadline is asleep.",
+        sends=lambda wire: answered(error_answer(wire, 429), ("Retry-After", "3600")),
+        others=("1 second", "1 second, with HTTP 503", "a date"),
+    ),
 )
 def retry_after_is_honoured(context: ServedContext) -> None:
     """A request is not sent again before the time that Retry-After gives.
@@ -62,6 +70,13 @@ def retry_after_is_honoured(context: ServedContext) -> None:
 @check(
     "faults/no-repeat",
     fix="send a request again only as long as no event was given; after that, raise",
+    example=Example(
+        "A second request would be answered whole.",
+        server="2 events; once the consumer has them, the connection closes; other events to "
+        "every further request",
+        consumer="reads to the end",
+        fault="gets the events of the first answer, then those of the second",
+    ),
 )
 def no_retry_after_first_event(context: ServedContext) -> None:
     """An answer that fails after its first event is not begun again.
@@ -70,10 +85,77 @@ def no_retry_after_first_event(context: ServedContext) -> None:
     one.
     """
     for name, fails in _failing_answers(context):
-        try_once_begun(context, name, fails)
+        _try_once_begun(context, name, fails)
 
 
-def try_once_begun(
+@check(
+    "faults/idle",
+    needs=(Need.IDLE_TIMEOUT,),
+    fix="hand `self.idle_timeout` of the test case to the HTTP client as its read timeout, which "
+    "counts from byte to byte (it is no limit for the whole answer), and raise a ModelError when "
+    "it runs out",
+    example=Example(
+        "The connection stands, and nothing comes.",
+        server="says nothing at all; or the headers, then nothing; or one event, then nothing; or "
+        "six events with short pauses, which take longer than idle_timeout in all",
+        consumer="reads to the end",
+        fault="after idle_timeout and the deadline the adapter still waits; or it gives up an "
+        "answer that was never silent for so long",
+    ),
+)
+def silence_is_an_error(context: ServedContext) -> None:
+    """A provider that says nothing for `idle_timeout` seconds is an error.
+
+    A connection whose other end is gone stays silent for ever, and the turn with it.
+    """
+    silence = context.target.idle_timeout or 0.0
+    for name, response in {
+        "accepted, then nothing": Response(before=(Stall(),)),
+        "headers, then silence": silent_after(context, 0),
+        "one event, then silence": silent_after(context, 1),
+    }.items():
+        with context.case(name, response) as scenario:
+            log = scenario.read(patience=silence * (1 + context.target.retries))
+            expect_error(scenario, log, f"{silence:g} s of silence")
+            expect_requests(scenario, 1 + context.target.retries)
+            scenario.expect_released("the turn failed")
+    # Whether or not it tries again, it must not once it has given an event.
+    _try_once_begun(
+        context,
+        "one event, then silence, then another answer",
+        lambda _: silent_after(context, 1),
+        patience=silence * (1 + context.target.retries),
+    )
+    with context.case(
+        "no silence, but a long answer", *[_unhurried(context, silence)] * _TRIES
+    ) as scenario:
+        _expect_read_on(scenario, silence)
+
+
+_PIECES, _TRIES = 6, 3
+"""Events of an answer that takes longer than the silence, and how often it may be read."""
+
+
+def _unhurried(context: ServedContext, silence: float) -> Response:
+    """Return an answer whose pauses are short, and which takes longer than `silence` in all."""
+    steps = [step for one in sent(context, range(_PIECES)) for step in (one, Pause(silence / 4))]
+    return ended_cleanly(tuple(steps))
+
+
+def _expect_read_on(scenario: Scenario, silence: float) -> None:
+    """Expect all events of an answer without silence. A busy machine makes some: read it again."""
+    for _ in range(_TRIES):
+        log = scenario.read(patience=silence * _PIECES)
+        if log.events and scenario.backend.exchanges[-1].sent_events == _PIECES:
+            return
+    raise Failure(
+        f"an answer with pauses of {silence / 4:g} s was given up, after "
+        f"{count(len(log.events), 'event')} of {_PIECES}; expected that only a silence of "
+        f"{silence:g} s ends it: {ending(log)}."
+    )
+
+
+def _try_once_begun(
     context: ServedContext, name: str, fails: Callable[[Progress], Response], patience: float = 0.0
 ) -> None:
     """Try an answer that fails, and expect that no other is begun once an event of it was given.

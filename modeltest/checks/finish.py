@@ -12,7 +12,6 @@ from modeltest.assertions import (
     expect_sound,
     expect_turn,
     expect_usage,
-    shown,
 )
 from modeltest.backend import without_last_chunk
 from modeltest.corpus import (
@@ -26,7 +25,8 @@ from modeltest.corpus import (
     usage_bodies,
     whole_bodies,
 )
-from modeltest.harness import Failure, Need, check
+from modeltest.harness import Example, Failure, Need, check
+from modeltest.threads import shown
 
 if TYPE_CHECKING:
     from modeltest.delivery import Scenario, ServedContext
@@ -38,7 +38,16 @@ FINISH_LAST = (
 )
 
 
-@check("finish/once-last", needs=(Need.WIRE,), fix=FINISH_LAST)
+@check(
+    "finish/once-last",
+    needs=(Need.WIRE,),
+    fix=FINISH_LAST,
+    example=Example(
+        "Three lines belong to the end of this turn. They make one Finish.",
+        case="text",
+        sends=whole_bodies,
+    ),
+)
 def finish_is_once_and_last(context: ServedContext) -> None:
     """A whole turn gives exactly one Finish, last; after an error nothing comes.
 
@@ -80,6 +89,10 @@ def _expect_end_with_error(scenario: Scenario) -> None:
     "finish/reasons",
     bodies=reason_bodies,
     fix="map each of the provider's reasons, and keep its word in Finish.raw",
+    example=Example(
+        "The answer was cut off by its limit: the reason is `length`, and never `stop`.",
+        case="length",
+    ),
 )
 def finish_reasons_are_mapped(answer: Answer) -> None:
     """Every finish reason of the provider becomes its neutral reason, its own word kept.
@@ -93,6 +106,7 @@ def finish_reasons_are_mapped(answer: Answer) -> None:
     "finish/unknown",
     bodies=unknown_reason_bodies,
     fix="where the provider's word is not known: Finish(reason=word, raw=word)",
+    example=Example("The word is none of the format's.", case="an unknown finish reason"),
 )
 def unknown_finish_reason_is_passed_through(answer: Answer) -> None:
     """A finish reason that nobody knows is passed through, the text kept.
@@ -113,6 +127,9 @@ def unknown_finish_reason_is_passed_through(answer: Answer) -> None:
     bodies=absent_reason_bodies,
     fix="a null or empty reason means that the turn goes on; where the end marker comes without "
     "a reason, the reason is stop",
+    example=Example(
+        "An empty reason in mid-stream ends nothing.", case="an empty reason before the finish"
+    ),
 )
 def absent_finish_reason_is_stop(answer: Answer) -> None:
     """A turn that ends without a reason ends with stop; an empty one in mid-stream ends nothing.
@@ -127,6 +144,11 @@ def absent_finish_reason_is_stop(answer: Answer) -> None:
     bodies=usage_bodies,
     fix="keep the last totals that came, wherever they stand, and give them with the Finish; "
     "take cached tokens out of the input's count; read on after the reason",
+    example=Example(
+        "The counts grow from chunk to chunk, and only the last ones count. The 5 cached tokens "
+        "are part of the prompt's 28.",
+        case="usage on every event, growing",
+    ),
 )
 def usage_is_reported_once(answer: Answer) -> None:
     """Usage is the last totals, in disjoint counts, wherever in the turn they came.
@@ -143,6 +165,7 @@ def usage_is_reported_once(answer: Answer) -> None:
     bodies=after_finish_bodies,
     fix="raise StreamProtocolError for text or a call that comes after the end of the turn; a "
     "format whose readers stop at its finish event says so: stops_at_finish = True",
+    example=Example("The turn is over, and goes on.", case="text after the finish"),
 )
 def content_after_finish_is_a_protocol_error(answer: Answer) -> None:
     """Text or a call after the end of the turn is an error.
@@ -153,7 +176,12 @@ def content_after_finish_is_a_protocol_error(answer: Answer) -> None:
     expect_error(answer, answer.log, what, bytes_shown(answer.body))
 
 
-@check("finish/duplicate", bodies=duplicate_bodies, fix=FINISH_LAST)
+@check(
+    "finish/duplicate",
+    bodies=duplicate_bodies,
+    fix=FINISH_LAST,
+    example=Example("The same finish comes twice.", case="the finish twice"),
+)
 def duplicate_finish_is_reported_once(answer: Answer) -> None:
     """A finish or an end marker that comes twice gives one Finish.
 
@@ -166,6 +194,10 @@ def duplicate_finish_is_reported_once(answer: Answer) -> None:
     "finish/with-content",
     bodies=finish_beside_content_bodies,
     fix="handle a chunk's content before its finish reason, and never skip one for the other",
+    example=Example(
+        "The last piece of the text and the reason share a chunk.",
+        case="finish beside the last text",
+    ),
 )
 def finish_beside_content_loses_nothing(answer: Answer) -> None:
     """A finish in the same event as the last content loses none of it.

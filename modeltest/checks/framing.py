@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,10 @@ from modeltest.assertions import (
     expect_turn,
     shortened,
 )
+from modeltest.backend import Response, Send, writes
 from modeltest.corpus import (
     ReEncoding,
+    malformed_bodies,
     odd_events,
     re_encoded,
     re_encodings,
@@ -30,12 +33,16 @@ from modeltest.corpus import (
     with_event,
 )
 from modeltest.encoding import Framing, Role, Unsupported
-from modeltest.harness import Evidence, Failure, Level, Skip, check
+from modeltest.harness import Evidence, Example, Failure, Level, Skip, check
+from modeltest.interface import Finish, FinishReason, TextDelta
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from modeltest.delivery import ServedContext
     from modeltest.encoding import Body
     from modeltest.harness import Answer, CheckContext
+    from modeltest.wire import WireFormat
 
 
 BY_THE_STANDARD = (
@@ -44,7 +51,31 @@ BY_THE_STANDARD = (
 )
 
 
-@check("framing/chunks", in_memory=True, fix=BY_THE_STANDARD)
+def _re_encoded_hello(group: str) -> Callable[[WireFormat], tuple[Body, ...]]:
+    """Return what gives a short answer in each re-encoding of a check, named after it."""
+
+    def bodies(wire: WireFormat) -> tuple[Body, ...]:
+        hello = _hello(wire)
+        found = re_encodings(wire.framing, group)
+        return tuple(replace(one.body(hello), name=one.name) for one in found)
+
+    return bodies
+
+
+def _hello(wire: WireFormat) -> Body:
+    return wire.encode(TextDelta("Hello"), Finish(FinishReason.STOP))
+
+
+@check(
+    "framing/chunks",
+    in_memory=True,
+    fix=BY_THE_STANDARD,
+    example=Example(
+        "One event in writes of seven bytes, each as Python shows it. One of them tears the `ü`.",
+        sends=lambda wire: Response((writes(wire.encode(TextDelta("Grüße")).data, 7),)),
+        others=("writes of 1, 2 and 3 bytes", "random cuts", "all at once"),
+    ),
+)
 def chunking_does_not_matter(context: CheckContext) -> None:
     """How the body is cut into writes does not matter.
 
@@ -56,7 +87,16 @@ def chunking_does_not_matter(context: CheckContext) -> None:
             _compare(context, body, body, name, cuts=cuts)
 
 
-@check("framing/line-ends", in_memory=True, fix=BY_THE_STANDARD)
+@check(
+    "framing/line-ends",
+    in_memory=True,
+    fix=BY_THE_STANDARD,
+    example=Example(
+        "One line ends in CR, the next in CR LF.",
+        case="mixed line ends",
+        sends=_re_encoded_hello("line-ends"),
+    ),
+)
 def line_endings_do_not_matter(context: CheckContext) -> None:
     """Lines may end in LF, CR LF or CR, each event delivered before the next is sent.
 
@@ -75,7 +115,16 @@ def line_endings_do_not_matter(context: CheckContext) -> None:
             _compare(context, body, re_encoded(body, change), name, paced=True)
 
 
-@check("framing/comments", in_memory=True, fix=BY_THE_STANDARD)
+@check(
+    "framing/comments",
+    in_memory=True,
+    fix=BY_THE_STANDARD,
+    example=Example(
+        "A line that begins with a colon says nothing.",
+        case="comments inside events",
+        sends=_re_encoded_hello("comments"),
+    ),
+)
 def comments_are_ignored(context: CheckContext) -> None:
     """Comments between and inside events are ignored.
 
@@ -84,7 +133,16 @@ def comments_are_ignored(context: CheckContext) -> None:
     _compare_encodings(context, "comments")
 
 
-@check("framing/space", in_memory=True, fix=BY_THE_STANDARD)
+@check(
+    "framing/space",
+    in_memory=True,
+    fix=BY_THE_STANDARD,
+    example=Example(
+        "No space stands after the colon.",
+        case="no space after the colon",
+        sends=_re_encoded_hello("space"),
+    ),
+)
 def space_after_colon_is_optional(context: CheckContext) -> None:
     """The space after the colon may be missing, or be two.
 
@@ -93,7 +151,16 @@ def space_after_colon_is_optional(context: CheckContext) -> None:
     _compare_encodings(context, "space")
 
 
-@check("framing/fields", in_memory=True, fix=BY_THE_STANDARD)
+@check(
+    "framing/fields",
+    in_memory=True,
+    fix=BY_THE_STANDARD,
+    example=Example(
+        "Only the `data` lines carry the answer.",
+        case="fields of no meaning",
+        sends=_re_encoded_hello("fields"),
+    ),
+)
 def unknown_fields_are_ignored(context: CheckContext) -> None:
     """Fields of no meaning to the answer are ignored, in any order.
 
@@ -102,7 +169,16 @@ def unknown_fields_are_ignored(context: CheckContext) -> None:
     _compare_encodings(context, "fields")
 
 
-@check("framing/blank-lines", in_memory=True, fix=BY_THE_STANDARD)
+@check(
+    "framing/blank-lines",
+    in_memory=True,
+    fix=BY_THE_STANDARD,
+    example=Example(
+        "Two blank lines come before the first event, and two more after each.",
+        case="more blank lines",
+        sends=_re_encoded_hello("blank-lines"),
+    ),
+)
 def extra_blank_lines_are_ignored(context: CheckContext) -> None:
     """More blank lines than needed change nothing.
 
@@ -111,7 +187,16 @@ def extra_blank_lines_are_ignored(context: CheckContext) -> None:
     _compare_encodings(context, "blank-lines")
 
 
-@check("framing/split-data", in_memory=True, fix=BY_THE_STANDARD)
+@check(
+    "framing/split-data",
+    in_memory=True,
+    fix=BY_THE_STANDARD,
+    example=Example(
+        "The lines of one event are joined by a line end.",
+        case="data over two lines",
+        sends=_re_encoded_hello("split-data"),
+    ),
+)
 def data_over_several_lines_is_joined(context: CheckContext) -> None:
     """Data over several lines is one payload.
 
@@ -120,7 +205,15 @@ def data_over_several_lines_is_joined(context: CheckContext) -> None:
     _compare_encodings(context, "split-data")
 
 
-@check("framing/unicode", in_memory=True, fix=BY_THE_STANDARD)
+@check(
+    "framing/unicode",
+    in_memory=True,
+    fix=BY_THE_STANDARD,
+    example=Example(
+        "The three bytes in the text are U+2028, as the provider sends it: unescaped.",
+        sends=lambda wire: wire.encode(TextDelta("a\u2028b")),
+    ),
+)
 def unicode_line_separators_are_text(context: CheckContext) -> None:
     """U+0085, U+2028 and U+2029 inside a text are text.
 
@@ -133,6 +226,14 @@ def unicode_line_separators_are_text(context: CheckContext) -> None:
 @check(
     "framing/charset",
     fix="decode as UTF-8, whatever the Content-Type says or leaves out",
+    example=Example(
+        "The header is wrong, and the body is UTF-8.",
+        sends=lambda wire: Response(
+            (Send(wire.encode(TextDelta("Grüße")).data),),
+            content_type="text/event-stream; charset=iso-8859-1",
+        ),
+        others=("no charset",),
+    ),
 )
 def body_is_utf8_whatever_the_header_says(context: ServedContext) -> None:
     """The body is UTF-8, whatever charset the header names or leaves out.
@@ -152,6 +253,9 @@ def body_is_utf8_whatever_the_header_says(context: ServedContext) -> None:
     "framing/large",
     in_memory=True,
     fix="let a line be as long as the answer; a limit, if any, is an error and lies above 10 MB",
+    example=Example(
+        "One line of 1.2 MB.", sends=lambda wire: wire.encode(TextDelta("long text " * 120_000))
+    ),
 )
 def large_events_arrive_whole(context: CheckContext) -> None:
     """Events of 70 kB, 200 kB and 1.2 MB arrive whole.
@@ -167,6 +271,11 @@ def large_events_arrive_whole(context: CheckContext) -> None:
     in_memory=True,
     fix="raise StreamProtocolError where an event cannot be read; `except ValueError: continue` "
     "loses a piece of the answer",
+    example=Example(
+        "A brace is missing in the second event. The others are good.",
+        case="broken JSON between good events",
+        sends=malformed_bodies,
+    ),
 )
 def malformed_event_is_an_error(context: CheckContext) -> None:
     """An event that cannot be read is an error, never skipped in silence.
@@ -181,6 +290,9 @@ def malformed_event_is_an_error(context: CheckContext) -> None:
     "framing/unknown-event",
     bodies=unknown_bodies,
     fix="skip event types, blocks, delta kinds and fields that are not known",
+    example=Example(
+        "The second event is of a kind that nobody knows.", case="a delta of an unknown kind"
+    ),
 )
 def unknown_events_are_ignored(answer: Answer) -> None:
     """Events, blocks, deltas and fields that the format does not define are skipped.
@@ -195,6 +307,10 @@ def unknown_events_are_ignored(answer: Answer) -> None:
     in_memory=True,
     fix="let every error of decoding, parsing and looking up come out as StreamProtocolError; "
     "test the type of what JSON gives before using it",
+    example=Example(
+        "Events that are JSON, but none of the provider's. Bytes without any sense follow.",
+        sends=lambda wire: b"".join(odd_events(wire.framing)[:7]),
+    ),
 )
 def any_bytes_are_an_event_or_an_error(context: CheckContext) -> None:
     """Any bytes at all are events or a declared error, and come to an end.
@@ -224,7 +340,17 @@ def any_bytes_are_an_event_or_an_error(context: CheckContext) -> None:
                 expect_declared(data)
 
 
-@check("framing/bom", Level.SHOULD, in_memory=True, fix=BY_THE_STANDARD)
+@check(
+    "framing/bom",
+    Level.SHOULD,
+    in_memory=True,
+    fix=BY_THE_STANDARD,
+    example=Example(
+        "Three bytes stand before the first line.",
+        case="a byte order mark",
+        sends=_re_encoded_hello("bom"),
+    ),
+)
 def bom_is_ignored(context: CheckContext) -> None:
     """One byte order mark at the start is ignored, also when its bytes come apart.
 
@@ -242,6 +368,9 @@ def bom_is_ignored(context: CheckContext) -> None:
     Level.SHOULD,
     in_memory=True,
     fix='decode with errors="replace", or raise a ModelError from the UnicodeDecodeError',
+    example=Example(
+        "The byte FF is in no UTF-8 text.", sends=lambda wire: with_bad_byte(_hello(wire).chunks[0])
+    ),
 )
 def invalid_utf8_does_not_crash(context: CheckContext) -> None:
     """A byte that is no UTF-8 becomes U+FFFD, or a declared error.
@@ -256,7 +385,16 @@ def invalid_utf8_does_not_crash(context: CheckContext) -> None:
     context.deliver(spoiled, _expect_any_text_or_error, "")
 
 
-@check("framing/empty-data", Level.SHOULD, in_memory=True, fix=BY_THE_STANDARD)
+@check(
+    "framing/empty-data",
+    Level.SHOULD,
+    in_memory=True,
+    fix=BY_THE_STANDARD,
+    example=Example(
+        "An event whose data is empty comes before each event.",
+        sends=lambda wire: b"".join(b"data:\n\n" + chunk for chunk in _hello(wire).chunks),
+    ),
+)
 def empty_data_is_ignored(context: CheckContext) -> None:
     """An event with empty data is ignored.
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import bytes_shown, content_of, expect_beginning, expect_events, shown
+from modeltest.assertions import (
+    bytes_shown,
+    content_of,
+    ending,
+    expect_beginning,
+    expect_events,
+    names_of,
+)
 from modeltest.backend import (
     Arrive,
     Await,
     Close,
-    Progress,
     Response,
     Send,
     Stall,
@@ -25,9 +32,8 @@ from modeltest.backend import (
     sent,
     server_error,
 )
-from modeltest.consumer import Hang
 from modeltest.corpus import error_bodies, request_for
-from modeltest.harness import Evidence, Failure, Skip, check, hung
+from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, hung
 from modeltest.interface import (
     Finish,
     FinishReason,
@@ -43,9 +49,10 @@ from modeltest.interface import (
     Usage,
     user,
 )
+from modeltest.threads import Hang, Progress, chain_of, shown, text_of
 
 if TYPE_CHECKING:
-    from modeltest.consumer import Log, Stream
+    from modeltest.consumer import Consumer, Log, Stream
     from modeltest.delivery import Scenario, ServedContext
     from modeltest.encoding import Body, WireFormat
 
@@ -80,7 +87,17 @@ _RICH = Request(
 """A request that has in it what an adapter could edit."""
 
 
-@check("isolation/interleaved", fix=KEEP_STATE_IN_THE_STREAM)
+@check(
+    "isolation/interleaved",
+    fix=KEEP_STATE_IN_THE_STREAM,
+    example=Example(
+        "Two streams of one model, read on one thread.",
+        server="events 0, 1 … to the first request, events 1000, 1001 … to the second; neither "
+        "more than one event ahead of the other",
+        consumer="takes an event of the first, one of the second, one of the first …",
+        fault="the first stream gives the text of event 1000",
+    ),
+)
 def interleaved_streams_do_not_mix(context: ServedContext) -> None:
     """Two streams of one model, read in turns, give each its own answer.
 
@@ -104,7 +121,16 @@ def interleaved_streams_do_not_mix(context: ServedContext) -> None:
         _try_interleaved_calls(context)
 
 
-@check("isolation/parallel", fix=KEEP_STATE_IN_THE_STREAM)
+@check(
+    "isolation/parallel",
+    fix=KEEP_STATE_IN_THE_STREAM,
+    example=Example(
+        "Eight streams of one model, read on eight threads, or by eight tasks.",
+        server="answers none before all eight requests are there; then each gets words of its own",
+        consumer="takes six events of each stream at the same time",
+        fault="a stream gives a word of another one's answer, or the calls of two turns are mixed",
+    ),
+)
 def parallel_streams_do_not_mix(context: ServedContext) -> None:
     """Eight streams of one model, read at the same time, give each its own answer.
 
@@ -126,7 +152,18 @@ def parallel_streams_do_not_mix(context: ServedContext) -> None:
         _try_parallel_calls(context)
 
 
-@check("isolation/reuse", fix=KEEP_STATE_IN_THE_STREAM)
+@check(
+    "isolation/reuse",
+    fix=KEEP_STATE_IN_THE_STREAM,
+    example=Example(
+        "One model, five turns.",
+        server="HTTP 400; two answers that fall silent inside an event; one that ends inside an "
+        "event; an ordinary one",
+        consumer="reads the error; cancels the second turn, closes the third, reads the fourth to "
+        "its end; reads the last",
+        fault="the last turn raises, or begins with what another one left in a buffer",
+    ),
+)
 def model_is_usable_after_failure(context: ServedContext) -> None:
     """After an error, a cancel and an early close, the model gives an ordinary answer.
 
@@ -181,6 +218,14 @@ def _expect_ordinary(context: ServedContext, scenario: Scenario, text: str) -> N
 @check(
     "isolation/request",
     fix="build the payload from new lists and dicts; never append to or edit the request",
+    example=Example(
+        "The request is compared with a copy that was made before. It has a system message, a "
+        "call, its result and a tool in it.",
+        sends=lambda wire: ended_cleanly(sent(wire, range(2))),
+        consumer="streams the request; then two others, one after the other and side by side",
+        fault="its messages or its tools are no longer what they were; or what one of the two "
+        "said is sent for the other",
+    ),
 )
 def request_is_not_changed(context: ServedContext) -> None:
     """Streaming leaves the request as it was, and sends nothing of another one.
@@ -204,6 +249,33 @@ def request_is_not_changed(context: ServedContext) -> None:
                         (Evidence("before", repr(original)), Evidence("after", repr(request))),
                     )
     _try_different_requests(context)
+
+
+@check(
+    "isolation/loops",
+    Level.SHOULD,
+    needs=(Need.EVENT_LOOP,),
+    fix="make the client where the stream is opened, or keep one for each running loop; or look at "
+    "`asyncio.get_running_loop()` first, and raise an error that says that the model belongs to "
+    "another event loop",
+    example=Example(
+        "One model under two event loops, as of two calls of `asyncio.run()`.",
+        server="a whole answer to each; then two streams, neither more than one event ahead of "
+        "the other",
+        consumer="reads an answer under one event loop, which is then closed, and one under the "
+        "other; then one under each, in turns",
+        fault="the second answer never comes, or ends without an event, or its error blames the "
+        "provider",
+    ),
+)
+def two_event_loops(context: ServedContext) -> None:
+    """One model under two event loops gives each its answer, or a clear error at once.
+
+    Every `asyncio.run()` is an event loop of its own, and so is every test. A client that was
+    made under the first waits for ever under the second, for what nobody will tell it.
+    """
+    _try_one_after_the_other(context)
+    _try_side_by_side(context)
 
 
 _WORDS = tuple(f"apricot-{number}" for number in range(7031, 7037))
@@ -410,7 +482,92 @@ def _close_early(scenario: Scenario) -> None:
 
 
 def _leave(stream: Stream) -> None:
-    stream.leave_loop()
+    stream.break_loop()
     if stream.has_close:
         stream.close()
     stream.drop()
+
+
+# Event loops
+
+_LOOP_EVENTS = 4
+"""Events of each stream under two event loops."""
+
+_ANSWER = ("One ", "answer.")
+"""The pieces of an ordinary answer."""
+
+
+def _try_one_after_the_other(context: ServedContext) -> None:
+    """Expect an answer, or an error that says why, under a loop whose forerunner is closed."""
+    text = _text_of_answer(context)
+    whole = context.ordinary_response(*_ANSWER)
+    with context.case("one after the other", whole) as scenario, _another_loop(scenario) as other:
+        first = scenario.stream(consumer=other)
+        first.read()
+        other.close_loop(scenario.target.deadline)
+        second = scenario.read()
+        for log in (first.log, second):
+            _expect_answer_or_reason(scenario, log, text)
+
+
+def _try_side_by_side(context: ServedContext) -> None:
+    """Expect of two streams, one a loop, that are read in turns, an answer or a reason each."""
+    texts = [context.plain_text(range(first, first + _LOOP_EVENTS * 2)) for first in (0, 1000)]
+    taken = Progress()
+    scripts = [in_step(context, first, taken, streams=2) for first in (0, 1000)]
+    with context.case("side by side", *scripts) as scenario, _another_loop(scenario) as other:
+        first = scenario.started(progress=taken)
+        second = scenario.stream(taken, consumer=other)
+        second.open()
+        for _ in range(_LOOP_EVENTS):
+            for stream in (first, second):
+                if not stream.log.ended:
+                    stream.take(1)
+                else:
+                    taken.advance()  # the other one need not wait for it
+        for stream, text in zip((first, second), texts, strict=True):
+            log = stream.log
+            if log.error is None:
+                expect_events(stream.log, _LOOP_EVENTS)
+            if not text.startswith(log.text) or log.error is not None:
+                _expect_answer_or_reason(scenario, log, text)
+
+
+def _text_of_answer(context: ServedContext) -> str:
+    with context.apart(context.ordinary_response(*_ANSWER)) as scenario:
+        scenario.set_up()
+        log = scenario.read()
+    if not log.text:
+        raise Skip(f"the adapter gives no text of an ordinary answer ({ending(log)})")
+    return log.text
+
+
+def _expect_answer_or_reason(scenario: Scenario, log: Log, text: str) -> None:
+    """Expect the answer's text, or an error that has to do with event loops and says so."""
+    if log.text == text:
+        return
+    if log.error is None:
+        raise Failure(
+            f"under one of two event loops the answer was lost: expected {text!r} or an error, "
+            f"got {log.text!r}, and the end."
+        )
+    causes = chain_of(log.error)
+    if not any("loop" in text_of(cause).lower() for cause in causes):
+        wanted = names_of(scenario.target.model_error)
+        raise Failure(
+            f"under one of two event loops the adapter raised {shown(log.error)}; expected the "
+            f"answer, or an error ({wanted}, RuntimeError, …) that says that it is about event "
+            "loops.",
+            (Evidence("raised", "\n".join(log.raised_at)),),
+        )
+
+
+@contextmanager
+def _another_loop(scenario: Scenario) -> Iterator[Consumer]:
+    """Yield a second event loop, from which the case's model can be used as well."""
+    other = scenario.target.new_consumer()
+    other.faults = scenario.consumer.faults
+    try:
+        yield other
+    finally:
+        other.stop(scenario.target.deadline)

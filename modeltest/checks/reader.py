@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import bytes_shown, expect_turn, refused_by_assemble, shown
+from modeltest.assertions import bytes_shown, expect_turn, refused_by_assemble
 from modeltest.harness import Failure, check
+from modeltest.threads import shown
 
 if TYPE_CHECKING:
     from modeltest.harness import Answer, CheckContext

@@ -6,9 +6,10 @@ import gc
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import ending, expect_beginning, expect_one_finish, shown
+from modeltest.assertions import ending, expect_beginning, expect_one_finish
 from modeltest.backend import (
     Response,
+    Send,
     Stall,
     bursting,
     close_delimited,
@@ -23,12 +24,14 @@ from modeltest.backend import (
 from modeltest.clock import now, pause
 from modeltest.consumer import ConsumerError
 from modeltest.corpus import error_bodies, malformed_bodies, whole_bodies
-from modeltest.harness import Failure, Level, Need, Skip, check, count
-from modeltest.interface import Finish
+from modeltest.harness import Example, Failure, Level, Need, Skip, check, count
+from modeltest.interface import Finish, FinishReason, TextDelta
+from modeltest.threads import shown
 
 if TYPE_CHECKING:
-    from modeltest.consumer import Pending, Stream
+    from modeltest.consumer import Stream
     from modeltest.delivery import Scenario, ServedContext
+    from modeltest.threads import Pending
 
 
 CLOSE_ON_EVERY_WAY_OUT = (
@@ -40,8 +43,25 @@ NOTHING_KEEPS_THE_STREAM = (
     "list on the model, no callback that stays on the caller's token"
 )
 
+STILL_OPEN = "the server sees nobody leave; the connection stays in use"
 
-@check("release/break", fix=NOTHING_KEEPS_THE_STREAM)
+_ROUND = 20
+"""Streams left in each style."""
+
+PATIENCE = 60
+"""Deadlines within which 300 streams can be left on the busiest machine."""
+
+
+@check(
+    "release/break",
+    fix=NOTHING_KEEPS_THE_STREAM,
+    example=Example(
+        "The loop is left after one event, and nothing keeps the stream.",
+        sends=flowing,
+        consumer="takes one event, breaks out of the loop, drops the stream",
+        fault=STILL_OPEN,
+    ),
+)
 def break_releases(context: ServedContext) -> None:
     """Breaking out of the event loop releases the response.
 
@@ -62,6 +82,12 @@ def break_releases(context: ServedContext) -> None:
     "release/cancel",
     fix="open the response where close() can reach it: in the stream object, not behind the "
     "first next() of a generator that may never be started",
+    example=Example(
+        "The stream is cancelled before its first event was asked for.",
+        sends=flowing,
+        consumer="gets the stream, reads nothing; cancels its token, or calls close()",
+        fault=f"the request went out, and {STILL_OPEN}",
+    ),
 )
 def cancel_releases(context: ServedContext) -> None:
     """Cancelling a stream of which nothing was read releases the response.
@@ -79,7 +105,16 @@ def cancel_releases(context: ServedContext) -> None:
         scenario.expect_released("the consumer cancelled the stream")
 
 
-@check("release/close", fix=CLOSE_ON_EVERY_WAY_OUT)
+@check(
+    "release/close",
+    fix=CLOSE_ON_EVERY_WAY_OUT,
+    example=Example(
+        "close() is called while a variable still holds the stream.",
+        sends=lambda wire: silent_after(wire, 2),
+        consumer="takes one event, leaves the loop, keeps the stream, calls close()",
+        fault=f"close() waits for more of the body; or {STILL_OPEN}",
+    ),
+)
 def close_releases(context: ServedContext) -> None:
     """close() releases the response while the stream is still referenced.
 
@@ -97,7 +132,16 @@ def close_releases(context: ServedContext) -> None:
             scenario.expect_released("close()")
 
 
-@check("release/with", fix=CLOSE_ON_EVERY_WAY_OUT)
+@check(
+    "release/with",
+    fix=CLOSE_ON_EVERY_WAY_OUT,
+    example=Example(
+        "A with-block is left by `break`, and at its end.",
+        sends=flowing,
+        consumer="with closing(stream): takes one event, breaks",
+        fault=f"the block is over, and {STILL_OPEN}",
+    ),
+)
 def leaving_with_block_releases(context: ServedContext) -> None:
     """Leaving a with-block releases the response.
 
@@ -107,7 +151,16 @@ def leaving_with_block_releases(context: ServedContext) -> None:
     _try_with_blocks(context, _leave_by_break, _leave_at_the_end)
 
 
-@check("release/unread", fix=CLOSE_ON_EVERY_WAY_OUT)
+@check(
+    "release/unread",
+    fix=CLOSE_ON_EVERY_WAY_OUT,
+    example=Example(
+        "next() is never called.",
+        sends=flowing,
+        consumer="gets the stream; closes it, or drops it and lets the collector run",
+        fault=f"the request went out, and {STILL_OPEN}",
+    ),
+)
 def unread_stream_releases(context: ServedContext) -> None:
     """A stream that was never iterated releases the response when closed or dropped.
 
@@ -124,7 +177,16 @@ def unread_stream_releases(context: ServedContext) -> None:
         scenario.expect_released("a stream that was never iterated was dropped and collected")
 
 
-@check("release/consumer-error", fix=CLOSE_ON_EVERY_WAY_OUT)
+@check(
+    "release/consumer-error",
+    fix=CLOSE_ON_EVERY_WAY_OUT,
+    example=Example(
+        "The body of the loop raises.",
+        sends=flowing,
+        consumer="with closing(stream): takes one event, raises an error of its own",
+        fault=f"another error comes out of the block; or {STILL_OPEN}",
+    ),
+)
 def consumer_error_releases(context: ServedContext) -> None:
     """An exception in the consumer's loop comes out unchanged and releases the response.
 
@@ -138,6 +200,13 @@ def consumer_error_releases(context: ServedContext) -> None:
     "release/twice",
     fix="let close() do nothing the second time, and end iteration of a closed stream with "
     "StopIteration",
+    example=Example(
+        "The stream is used after it was closed.",
+        sends=flowing,
+        consumer="takes one event, calls close(), calls close() again; or asks for another event",
+        fault="close() raises the second time; or iterating on raises, gives an event or sends a "
+        "second request",
+    ),
 )
 def close_is_idempotent(context: ServedContext) -> None:
     """Closing again, or iterating after close(), does nothing.
@@ -147,7 +216,7 @@ def close_is_idempotent(context: ServedContext) -> None:
     """
     with context.case("close twice", flowing(context)) as scenario:
         stream = scenario.started()
-        stream.leave_loop()
+        stream.break_loop()
         _close_twice(scenario, stream)
     with context.case("close after the end", ended_cleanly(sent(context, range(2)))) as scenario:
         stream = scenario.open()
@@ -172,6 +241,13 @@ def close_is_idempotent(context: ServedContext) -> None:
     "release/blocked",
     fix="wake the blocked read from the cancelling side: with requests and urllib3 "
     "`response.raw.shutdown()`, then close the response in the reader's finally",
+    example=Example(
+        "The adapter waits for a byte that does not come.",
+        sends=lambda wire: silent_after(wire, 2),
+        consumer="waits for the third event; another thread cancels the token or calls close() "
+        "(asynchronous: the task is cancelled)",
+        fault=f"the adapter stays blocked, its stack is shown; or {STILL_OPEN}",
+    ),
 )
 def cancel_while_blocked_releases(context: ServedContext) -> None:
     """Cancelling while the read waits brings the reader back and releases the response.
@@ -197,6 +273,13 @@ def cancel_while_blocked_releases(context: ServedContext) -> None:
     fix="once the turn is over, take what is left of the body for a moment (a tenth of a second: "
     "the last chunk is there, or does not come), then close it; keep one client for all streams "
     "of a model. Only a body that was read to its end leaves a connection to be used again",
+    example=Example(
+        "The end marker is not the end of the body. An adapter that stops reading at the marker "
+        "leaves the last chunk unread, and the connection can serve no second turn.",
+        sends=lambda wire: ended_cleanly(
+            (Send(wire.encode(TextDelta("Hello"), Finish(FinishReason.STOP)).data),)
+        ),
+    ),
 )
 def finished_turn_releases(context: ServedContext) -> None:
     """A turn that ended releases its response, and its connection can be used again.
@@ -214,14 +297,24 @@ def finished_turn_releases(context: ServedContext) -> None:
         for _ in turns:
             expect_one_finish(scenario.read())
         if scenario.backend.connections > 1:
+            connections = count(scenario.backend.connections, "connection")
             raise Failure(
-                f"{count(len(turns), 'turn')} took "
-                f"{count(scenario.backend.connections, 'connection')}; expected one, which saves a "
+                f"{count(len(turns), 'turn')} took {connections}; expected one, which saves a "
                 "handshake a turn."
             )
 
 
-@check("release/failed", fix=CLOSE_ON_EVERY_WAY_OUT)
+@check(
+    "release/failed",
+    fix=CLOSE_ON_EVERY_WAY_OUT,
+    example=Example(
+        "The error is held, as an `except` block holds it. The turn may also fail by its status, "
+        "or by an error event.",
+        sends=lambda wire: without_last_chunk(sent(wire, range(2))),
+        consumer="catches the error and looks at it",
+        fault="the error's traceback keeps the response alive; the connection stays in use",
+    ),
+)
 def failed_turn_releases(context: ServedContext) -> None:
     """A turn that fails does not keep its connection in use.
 
@@ -253,6 +346,13 @@ def failed_turn_releases(context: ServedContext) -> None:
     "release/nothing-left",
     fix="close the response on every way out of a stream; let each of its threads and tasks end "
     "when it is closed or dropped: a thread that waits on a queue needs a way out",
+    example=Example(
+        "Many streams are left, in every way there is, and then as many again.",
+        sends=bursting,
+        consumer=f"leaves {_ROUND} streams by break, by close(), by a with-block, unread and by "
+        "cancelling; then the same once more",
+        fault="the second round adds a thread, a task or a socket for each of its streams",
+    ),
 )
 def abandoned_streams_leave_nothing(context: ServedContext) -> None:
     """Abandoned streams leave no thread, task or socket behind.
@@ -278,6 +378,13 @@ def abandoned_streams_leave_nothing(context: ServedContext) -> None:
     "release/many",
     fix="give each abandoned stream's connection back to the pool or close it, and never wait "
     "for a lock, a queue or the network in a finalizer",
+    example=Example(
+        "Many streams are dropped, with the garbage collector on.",
+        sends=bursting,
+        consumer="300 times: takes one event, breaks, drops the stream",
+        fault="the pool is full, and a request waits for ever; or a finalizer waits for a lock. "
+        "The stack is shown",
+    ),
 )
 def many_abandoned_streams_do_not_deadlock(context: ServedContext) -> None:
     """Three hundred abandoned streams do not deadlock.
@@ -288,15 +395,14 @@ def many_abandoned_streams_do_not_deadlock(context: ServedContext) -> None:
     """
     gc.enable()  # as in a real program; the run restores it
     with context.case("", bursting(context)) as scenario:
-        until = now() + _PATIENCE * scenario.target.deadline
+        until = now() + PATIENCE * scenario.target.deadline
         for number in range(300):
             stream = scenario.started()
             stream.drop()
             if now() > until:
                 raise Failure(
                     f"only {number} of 300 streams were left within "
-                    f"{_PATIENCE * scenario.target.deadline:.0f} s: leaving one waits for "
-                    "something."
+                    f"{PATIENCE * scenario.target.deadline:.0f} s: leaving one waits for something."
                 )
         scenario.expect_no_leak("the consumer abandoned its streams")
 
@@ -305,6 +411,13 @@ def many_abandoned_streams_do_not_deadlock(context: ServedContext) -> None:
     "release/clean-next",
     fix="close a connection in mid-body instead of giving it back to the pool "
     "(urllib3's release_conn() does not close)",
+    example=Example(
+        "A second turn follows an abandoned one on the same model.",
+        sends=lambda wire: left_half(wire, first=1000),
+        then=lambda wire: silent_after(wire, 8),
+        consumer="takes one event and breaks, or calls close(); streams again",
+        fault="the second turn begins with what was left of the first: event 1001",
+    ),
 )
 def next_turn_is_clean(context: ServedContext) -> None:
     """The turn after an abandoned one gives only its own events.
@@ -368,7 +481,7 @@ def _try_with_blocks(context: ServedContext, *ways_out: Callable[..., str]) -> N
 
 
 def _leave_and_close(stream: Stream) -> None:
-    stream.leave_loop()
+    stream.break_loop()
     _close(stream)
 
 
@@ -486,12 +599,6 @@ def _wait_until_it_waits(scenario: Scenario, stream: Stream) -> None:
 
 
 # Leaving many streams
-
-_ROUND = 20
-"""Streams left in each style."""
-
-_PATIENCE = 60
-"""Deadlines within which 300 streams can be left on the busiest machine."""
 
 
 def _expect_no_growth(scenario: Scenario, leave_streams: Callable[[Scenario], None]) -> None:

@@ -5,18 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from modeltest.assertions import (
-    carried_by,
-    content,
-    members,
-    names_of,
-    parsed,
-    shown,
-    text_of,
-    texts_in,
-)
+from modeltest.assertions import members, names_of, parsed, texts_in
 from modeltest.corpus import (
     MADE_UP,
     WEATHER,
@@ -30,7 +21,8 @@ from modeltest.corpus import (
     rule_of,
     shown_name,
 )
-from modeltest.harness import Evidence, Failure, Level, Need, Skip, check, count
+from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, count
+from modeltest.threads import carried_by, shown, text_of
 
 if TYPE_CHECKING:
     from modeltest.backend import Response
@@ -61,9 +53,30 @@ _QUOTED = 20
 """Characters of a name that an error has to quote: a longer one may be shortened."""
 
 
+class _Rules(NamedTuple):
+    """The rules of an adapter that accepts what its provider does, for the examples."""
+
+    wire: WireFormat
+    accepted_tool_names: tuple[str, ...] = ()
+    refused_tool_names: tuple[str, ...] = ()
+
+
+def _listed(cases: Iterable[str]) -> str:
+    """Return what the documentation shows of requests that nothing but their tools tells apart."""
+    return "\n".join(
+        ["the request has in it, each in a case of its own:", *(f"  {case}" for case in cases)]
+    )
+
+
 @check(
     "tools/config",
     fix=LOOK_BEFORE_SENDING.format(_COMMON_RULE),
+    example=Example(
+        "Nothing of it is sent. A bad name stands beside a good one.",
+        sends=lambda wire: _listed(
+            [*bad_names(_Rules(wire), wire.tool_names.refused), *dict(bad_choices(_Rules(wire)))]
+        ),
+    ),
 )
 def bad_tool_config_is_refused(context: ServedContext) -> None:
     """A bad or doubled tool name, or an impossible choice, is refused before anything is sent.
@@ -77,7 +90,14 @@ def bad_tool_config_is_refused(context: ServedContext) -> None:
         _try_refused(context, name, request, fix=fix)
 
 
-@check("tools/accepted", fix=SEND_AS_IT_IS)
+@check(
+    "tools/accepted",
+    fix=SEND_AS_IT_IS,
+    example=Example(
+        "All of it is sent, each in one request.",
+        sends=lambda wire: _listed([*good_names(_Rules(wire)), *dict(good_choices(_Rules(wire)))]),
+    ),
+)
 def good_tool_config_is_sent(context: ServedContext) -> None:
     """A good tool config is sent once: every name unchanged, and no choice without tools.
 
@@ -97,6 +117,13 @@ def good_tool_config_is_sent(context: ServedContext) -> None:
     needs=(Need.REFUSED_TOOL_NAMES,),
     fix="look at the name before the request is made, and raise a ConfigError whose text has the "
     "name in it",
+    example=Example(
+        "The names are the test case's own: `refused_tool_names`.",
+        server="an ordinary answer, if it is asked",
+        consumer="streams a request that declares a tool of the name, one request a name",
+        fault="the server has a request; or the error is no config_error, or does not quote the "
+        "name",
+    ),
 )
 def refused_tool_names(context: ServedContext) -> None:
     """A name that the adapter's own rule refuses is never sent, and the error quotes it.
@@ -112,6 +139,12 @@ def refused_tool_names(context: ServedContext) -> None:
     "tools/names",
     needs=(Need.ACCEPTED_TOOL_NAMES,),
     fix=SEND_AS_IT_IS,
+    example=Example(
+        "The names are the test case's own: `accepted_tool_names`.",
+        server="an ordinary answer",
+        consumer="streams a request that declares a tool of the name, one request a name",
+        fault="the server has no request, or two; or the name is not in it as it was given",
+    ),
 )
 def accepted_tool_names(context: ServedContext) -> None:
     """A name that the adapter's own rule accepts is sent once and unchanged.
@@ -127,6 +160,11 @@ def accepted_tool_names(context: ServedContext) -> None:
     fix="match with re.fullmatch and a class of characters that is spelled out, [a-zA-Z0-9_-]: "
     "`$` lets a line feed pass at the end; \\w, \\d, str.isalnum() and re.IGNORECASE let the "
     "letters and digits of other scripts pass",
+    example=Example(
+        "As Python spells them. None is in `[a-zA-Z0-9_-]{1,64}`, and each is to some pattern "
+        "that looks like it.",
+        sends=lambda wire: _listed(bad_names(_Rules(wire), wire.tool_names.traps)),
+    ),
 )
 def tool_name_traps(context: ServedContext) -> None:
     """A name that only looks right to a careless pattern is refused before anything is sent.
@@ -146,6 +184,15 @@ def tool_name_traps(context: ServedContext) -> None:
     Level.SHOULD,
     fix="look at the names of earlier calls too: raise ConfigError, or replace what is illegal in "
     "each, the same name always by the same, in the call and in its result",
+    example=Example(
+        "The model made two names up in an earlier turn.",
+        server="an ordinary answer, if it is asked",
+        consumer=f"streams requests that replay calls of {' and '.join(map(repr, MADE_UP))}, "
+        "beside good ones, in one message and in two, each call with a result; and of a name "
+        "that is too long",
+        fault="one of the names is sent as it is; or the same name in two ways, or both in the "
+        "same; or a result without its call",
+    ),
 )
 def names_in_history_are_legal(context: ServedContext) -> None:
     """A replayed call with an illegal name is refused, or rewritten, always in the same way.
@@ -254,7 +301,7 @@ def _try_accepted(
     with context.case(name, _answer(context)) as scenario:
         sending = context.send(scenario, request)
         exchange = sending.expect_one()
-        wire, data = context.target.wire, content(exchange)
+        wire, data = context.target.wire, sending.content_of(exchange)
         body = parsed(data)
         if wire is not None and wire.tool_name_paths:
             _expect_tools(sending, wire.sent_tool_names(body))
@@ -297,7 +344,7 @@ def _expect_definitions(context: ServedContext) -> None:
     name = "a tool's description and parameters"
     with context.case(name, _answer(context), level=Level.SHOULD) as scenario:
         sending = context.send(scenario, request)
-        body = parsed(content(sending.expect_one()))
+        body = parsed(sending.content_of(sending.expect_one()))
         if body is None:
             return  # no JSON: what it says in another notation cannot be told
         wanted = (tool.description, *tool.parameters["properties"])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from modeltest.assertions import WholeAnswer, bytes_shown, content_of, expect_answer, expect_refusal
 from modeltest.backend import (
-    Progress,
     Response,
     Send,
     close_delimited,
@@ -20,8 +19,9 @@ from modeltest.backend import (
 )
 from modeltest.corpus import cut_argument_bodies, good_endings, incomplete_endings, short_bodies
 from modeltest.encoding import Framing, Unsupported
-from modeltest.harness import Evidence, Failure, Level, Need, Skip, check, count
+from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, count
 from modeltest.interface import FinishReason, ProtocolError
+from modeltest.threads import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from modeltest.delivery import Scenario, ServedContext
     from modeltest.encoding import Body
     from modeltest.harness import Answer, CheckContext, Transcript
+    from modeltest.wire import WireFormat
 
 
 WIRE = (Need.WIRE,)
@@ -46,7 +47,33 @@ END_OF_TURN = (
 )
 
 
-@check("truncation/clean", fix=RAISE_AT_THE_END)
+_MARK = "✂\n\n".encode()
+"""Where an example is cut."""
+
+
+def _marked(wire: WireFormat) -> bytes:
+    """Return a short answer with a mark wherever a cut leaves it incomplete."""
+    body = short_bodies(wire)[0]
+    whole = body.complete or 0
+    return b"".join(
+        (_MARK if number < whole else b"") + chunk for number, chunk in enumerate(body.chunks)
+    )
+
+
+def _cut_in_number(wire: WireFormat) -> bytes:
+    """Return a call that is cut inside a number of its arguments."""
+    data = next(body.data for body in short_bodies(wire) if body.name == "a short tool call")
+    return data[: data.rindex(b"0}")] + " ✂".encode()
+
+
+@check(
+    "truncation/clean",
+    fix=RAISE_AT_THE_END,
+    example=Example(
+        "Nothing is wrong for HTTP. Only the finish reason and `[DONE]` are missing.",
+        sends=lambda wire: ended_cleanly(sent(wire, range(2))),
+    ),
+)
 def truncated_is_an_error(context: ServedContext) -> None:
     """A body that ends cleanly in mid-answer is an error.
 
@@ -61,6 +88,10 @@ def truncated_is_an_error(context: ServedContext) -> None:
 @check(
     "truncation/close-delimited",
     fix=RAISE_AT_THE_END,
+    example=Example(
+        "The connection's end is the body's end, whatever the reason for it.",
+        sends=lambda wire: close_delimited(sent(wire, range(2))),
+    ),
 )
 def close_delimited_truncation_is_an_error(context: ServedContext) -> None:
     """An HTTP/1.0 body that ends in mid-answer is an error.
@@ -72,7 +103,15 @@ def close_delimited_truncation_is_an_error(context: ServedContext) -> None:
         _expect_refused(scenario, "a close-delimited body that ended after two events")
 
 
-@check("truncation/closed", fix=WRAP_TRANSPORT_ERRORS)
+@check(
+    "truncation/closed",
+    fix=WRAP_TRANSPORT_ERRORS,
+    example=Example(
+        "The connection closes before the last chunk, or inside a chunk.",
+        sends=lambda wire: inside_chunk(sent(wire, range(2))),
+        others=("before the last chunk",),
+    ),
+)
 def connection_closed_midway_is_an_error(context: ServedContext) -> None:
     """A connection closed before the last chunk is an error.
 
@@ -86,7 +125,14 @@ def connection_closed_midway_is_an_error(context: ServedContext) -> None:
         _expect_refused(scenario, "a connection closed inside a chunk")
 
 
-@check("truncation/reset", fix=WRAP_TRANSPORT_ERRORS)
+@check(
+    "truncation/reset",
+    fix=WRAP_TRANSPORT_ERRORS,
+    example=Example(
+        "The connection is reset once both events were taken.",
+        sends=lambda wire: reset(sent(wire, range(2)), Progress(), 2),
+    ),
+)
 def connection_reset_is_an_error(context: ServedContext) -> None:
     """A connection reset in mid-answer is an error.
 
@@ -98,7 +144,14 @@ def connection_reset_is_an_error(context: ServedContext) -> None:
         _expect_refused(scenario, "a connection reset after two events", progress)
 
 
-@check("truncation/short", fix=WRAP_TRANSPORT_ERRORS)
+@check(
+    "truncation/short",
+    fix=WRAP_TRANSPORT_ERRORS,
+    example=Example(
+        "The head promises more than comes.",
+        sends=lambda wire: short_of_length(sent(wire, range(2))),
+    ),
+)
 def short_content_length_is_an_error(context: ServedContext) -> None:
     """A body shorter than its Content-Length is an error.
 
@@ -109,7 +162,15 @@ def short_content_length_is_an_error(context: ServedContext) -> None:
         _expect_refused(scenario, "a body shorter than its Content-Length")
 
 
-@check("truncation/empty", fix=RAISE_AT_THE_END)
+@check(
+    "truncation/empty",
+    fix=RAISE_AT_THE_END,
+    example=Example(
+        "There is nothing to read, or nothing but comments.",
+        sends=lambda wire: ended_cleanly((Send(wire.keep_alive), Send(wire.keep_alive))),
+        others=("no byte",),
+    ),
+)
 def empty_response_is_an_error(context: ServedContext) -> None:
     """A 200 without an answer is an error.
 
@@ -128,7 +189,17 @@ def empty_response_is_an_error(context: ServedContext) -> None:
         _expect_refused(scenario, f"a 200 that holds only {what}")
 
 
-@check("truncation/mid-event", fix=RAISE_AT_THE_END)
+@check(
+    "truncation/mid-event",
+    fix=RAISE_AT_THE_END,
+    example=Example(
+        "The last line is torn, though the HTTP body is whole.",
+        sends=lambda wire: ended_cleanly(
+            (*sent(wire, range(1)), Send(wire.event(1)[: len(wire.event(1).rstrip()) // 2 + 3]))
+        ),
+        others=("before the blank line", "before the end of the line"),
+    ),
+)
 def cut_inside_event_is_an_error(context: ServedContext) -> None:
     """A body that ends inside an event is an error.
 
@@ -150,6 +221,14 @@ def cut_inside_event_is_an_error(context: ServedContext) -> None:
     "truncation/gzip",
     Level.SHOULD,
     fix="ask for `Accept-Encoding: identity`, or check that the gzip stream reached its end",
+    example=Example(
+        "The gzip stream lacks its trailer. The HTTP body is whole.",
+        server="Content-Encoding: gzip; two events, compressed, but for the last 8 bytes, which "
+        "are the trailer; then the last chunk, which ends the body",
+        consumer="reads to the end",
+        fault="the events end, and no error says that the body was cut",
+        others=("in the middle",),
+    ),
 )
 def cut_gzip_body_is_an_error(context: ServedContext) -> None:
     """A gzip body that is cut is an error.
@@ -165,7 +244,17 @@ def cut_gzip_body_is_an_error(context: ServedContext) -> None:
             expect_refusal(scenario, log, f"a gzip body cut {name}")
 
 
-@check("truncation/boundaries", needs=WIRE, in_memory=True, fix=END_OF_TURN)
+@check(
+    "truncation/boundaries",
+    needs=WIRE,
+    in_memory=True,
+    fix=END_OF_TURN,
+    example=Example(
+        "The answer ends at one of the marks: cleanly, by the connection's end, before the last "
+        "chunk, inside a chunk, short of its Content-Length, or by a reset.",
+        sends=_marked,
+    ),
+)
 def every_event_boundary_is_an_error(context: CheckContext) -> None:
     """An answer that ends between two events is an error, in whichever way it ends.
 
@@ -181,7 +270,15 @@ def every_event_boundary_is_an_error(context: CheckContext) -> None:
         context.deliver(body, _expect_incomplete)
 
 
-@check("truncation/prefix", needs=WIRE, in_memory=True, fix=END_OF_TURN)
+@check(
+    "truncation/prefix",
+    needs=WIRE,
+    in_memory=True,
+    fix=END_OF_TURN,
+    example=Example(
+        "The answer ends after any byte, here inside a number: 3 is not 30.", sends=_cut_in_number
+    ),
+)
 def every_prefix_is_an_error_or_the_same_turn(context: CheckContext) -> None:
     """An answer cut at any byte is an error, or the same turn as the whole one.
 
@@ -207,6 +304,11 @@ def every_prefix_is_an_error_or_the_same_turn(context: CheckContext) -> None:
     in_memory=True,
     fix="parse the arguments once, when the turn has ended; what does not parse is an error, "
     "whatever the finish reason says",
+    example=Example(
+        "The finish says that the call is whole. Its arguments say that it is not.",
+        case="arguments cut inside a number, a finish for tool use",
+        sends=cut_argument_bodies,
+    ),
 )
 def truncated_tool_call_is_an_error(context: CheckContext) -> None:
     """A tool call whose arguments are cut is never a complete call.
@@ -227,6 +329,11 @@ def truncated_tool_call_is_an_error(context: CheckContext) -> None:
     in_memory=True,
     fix="accept each ending that the provider calls complete; be strict about the end of the "
     "turn, not about what may follow it",
+    example=Example(
+        "An end marker without a finish reason is an end all the same.",
+        case="[DONE], no finish",
+        sends=good_endings,
+    ),
 )
 def complete_endings_are_accepted(context: CheckContext) -> None:
     """Every ending that the format calls complete gives the turn.

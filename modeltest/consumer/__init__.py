@@ -1,42 +1,21 @@
 """Drives an adapter as its user would; sync and async behind one face."""
 
-from modeltest.consumer.bounded import call_within
-from modeltest.consumer.consumers import AsyncConsumer, Consumer, SyncConsumer
-from modeltest.consumer.given import short_repr
-from modeltest.consumer.hand import ConsumerError
-from modeltest.consumer.log import Log, without_tracebacks
-from modeltest.consumer.look import Look
-from modeltest.consumer.pending import Hang, Pending
-from modeltest.consumer.stacks import stack, waits_at
+from modeltest.consumer.adapter_info import AdapterInfo
+from modeltest.consumer.asynchronous import AsyncConsumer
+from modeltest.consumer.consumer import Consumer
+from modeltest.consumer.handle import ConsumerError
+from modeltest.consumer.hooks import AdapterHooks
+from modeltest.consumer.log import Log
 from modeltest.consumer.stream import Stream
-from modeltest.consumer.threads import (
-    adapter_threads,
-    is_adapter_thread,
-    is_kit_thread,
-    other_threads,
-    threads_as_daemons,
-    unwind,
-)
+from modeltest.consumer.sync import SyncConsumer
 
 __all__ = [
+    "AdapterHooks",
+    "AdapterInfo",
     "AsyncConsumer",
     "Consumer",
     "ConsumerError",
-    "Hang",
     "Log",
-    "Look",
-    "Pending",
     "Stream",
     "SyncConsumer",
-    "adapter_threads",
-    "call_within",
-    "is_adapter_thread",
-    "is_kit_thread",
-    "other_threads",
-    "short_repr",
-    "stack",
-    "threads_as_daemons",
-    "unwind",
-    "waits_at",
-    "without_tracebacks",
 ]

@@ -8,12 +8,20 @@ import contextvars
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from modeltest.consumer.hand import Hand
+from modeltest.consumer.consumer import MAKING, Consumer
+from modeltest.consumer.handle import StreamHandle
+from modeltest.consumer.log import Log
 from modeltest.consumer.loop import Loop
-from modeltest.consumer.pending import Pending
 from modeltest.consumer.stream import Stream
+from modeltest.threads import Pending
+
+if TYPE_CHECKING:
+    from modeltest.consumer.hooks import AdapterHooks
+    from modeltest.interface import Request
+    from modeltest.threads import Progress
+
 
 _Job = tuple[Pending, str, tuple[Any, ...]]
 
@@ -32,13 +40,13 @@ class AsyncStream(Stream):
     def __init__(
         self,
         loop: Loop,
-        hand: AsyncHand,
+        handle: AsyncHandle,
         deadline: float,
         when_over: Callable[[AsyncStream], object],
         beside: AsyncStream | None = None,
     ) -> None:
         """Prepare, as for any `Stream`; `loop` runs the verbs, in the context of `beside`."""
-        super().__init__(hand, deadline, when_over)
+        super().__init__(handle, deadline, when_over)
         own = contextvars.copy_context()
         self.context: contextvars.Context = own if beside is None else beside.context
         self._loop = loop
@@ -78,7 +86,7 @@ class AsyncStream(Stream):
         self._loop.call(lambda: self._loop.create_task(self._close_beside(pending)))
         return pending
 
-    def _let_go(self) -> None:
+    def _begin_drop(self) -> None:
         """End the owning task, by cancelling it where it hangs."""
         with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call(self._jobs.put_nowait, None)
@@ -118,14 +126,14 @@ class AsyncStream(Stream):
             self._outcome = self.log.kept(error)
             await self._close()
         finally:
-            self._hand.drop()
+            self._handle.drop()
 
     async def _serve(self) -> None:
         """Run the verbs one after the other, until there are no more."""
         while not self._loop.closing and (job := await self._jobs.get()) is not None:
             self._current, verb, args = job
             try:
-                await _call(self._hand, verb, args)
+                await _call(self._handle, verb, args)
             except BaseException as error:
                 if self._owner is not None and self._owner.cancelling():
                     raise
@@ -136,8 +144,8 @@ class AsyncStream(Stream):
     async def _close(self) -> None:
         """Close the stream after a cancellation; what that raises comes out instead of it."""
         try:
-            if self._hand.has_close:
-                await _call(self._hand, "close", ())
+            if self._handle.has_close:
+                await _call(self._handle, "close", ())
         except Exception as error:
             self._outcome = self.log.kept(error)
 
@@ -154,17 +162,17 @@ class AsyncStream(Stream):
 
     async def _close_beside(self, pending: Pending) -> None:
         try:
-            await _call(self._hand, "close_only", ())
+            await _call(self._handle, "close_only", ())
         except BaseException as error:
             pending.finish(self.log.kept(error))
         else:
             pending.finish(None)
 
 
-class AsyncHand(Hand):
+class AsyncHandle(StreamHandle):
     """The verbs, run inside the owning task; the twin of the synchronous ones."""
 
-    NAMES: ClassVar[dict[str, str]] = Hand.NAMES | {
+    NAMES: ClassVar[dict[str, str]] = StreamHandle.NAMES | {
         "take": "anext()",
         "close": "aclose()",
         "within": "the async with-block",
@@ -172,7 +180,7 @@ class AsyncHand(Hand):
 
     async def open(self) -> None:
         """Ask for the stream."""
-        stream = self._model.stream(self._request)
+        stream = self._hooks.begin(self._model, self._request)
         if inspect.isawaitable(stream):
             stream = await stream
         self._hold(stream, "aclose", "__aenter__")
@@ -183,13 +191,16 @@ class AsyncHand(Hand):
         try:
             if self._iterator is None:
                 self._iterator = aiter(self.stream)
-            for _ in range(count):
+            while count > 0:
+                if self._waiting:
+                    count = self._take_waiting(count)
+                    continue
                 try:
                     event = await anext(self._iterator)
                 except StopAsyncIteration:
                     self.log.end()
                     return
-                self.log.add(event)
+                count -= self._receive(event)
         except BaseException as error:
             self.log.fail(error)
             self._iterator = None
@@ -236,8 +247,8 @@ class AsyncHand(Hand):
         manager = self.stream if own_manager else contextlib.aclosing(self.stream)
         async with manager as stream:
             async for event in stream:
-                self.log.add(event)
-                if len(self.log.events) == count:
+                count = self._take_waiting(count - self._receive(event))
+                if count == 0:
                     break
             self._leave_block(leave_by)
 
@@ -249,8 +260,95 @@ def _unless_cancelled() -> None:
         raise  # noqa: PLE0704 - inside an `except` of the caller
 
 
-async def _call(hand: Hand, verb: str, args: tuple[Any, ...]) -> None:
+async def _call(handle: StreamHandle, verb: str, args: tuple[Any, ...]) -> None:
     """Run one verb; those that have nothing to wait for are no coroutines."""
-    result = getattr(hand, verb)(*args)
+    result = getattr(handle, verb)(*args)
     if inspect.isawaitable(result):
         await result
+
+
+class AsyncConsumer(Consumer):
+    """Consumes an `AsyncModel`: all streams on one event loop, each in a task of its own."""
+
+    runs_on_event_loop = True
+
+    _closers = ("aclose", "close")
+
+    def __init__(self, hooks: AdapterHooks | None = None) -> None:
+        """Start the loop."""
+        super().__init__(hooks)
+        self._loop = Loop()
+
+    def tick(self, ticks: Progress) -> None:
+        """Count in `ticks`, every few milliseconds, for as long as the event loop goes round."""
+        self._loop.call(lambda: self._loop.create_task(_tick(ticks)))
+
+    def close_loop(self, timeout: float) -> None:
+        """End as `asyncio.run()` does: the loop is closed, its connections are not.
+
+        `stop` closes them. It waits at most so many seconds.
+        """
+        self.drop_streams()
+        self._loop.close(timeout, keep_connections=True)
+
+    def reports(self) -> list[str]:
+        """Return what the loop's exception handler was told, and what stopped the loop."""
+        self._loop.go_round()
+        return list(self._loop.reports)
+
+    def tasks(self) -> int:
+        """Return how many tasks are alive on the loop, without the kit's own."""
+        return len(self._loop.tasks())
+
+    @property
+    def leaves_garbage(self) -> bool:
+        """Whether a task refused to end: its coroutines are unwound when they are collected."""
+        return self._loop.abandoned
+
+    def begin_build(
+        self, make: Callable[[], Any], made: list[Any], operation: str = MAKING
+    ) -> Pending:
+        """Begin to call `make()`; what it gives is put into `made`."""
+
+        async def build() -> None:
+            await _make_async(make, made, pending)
+
+        coroutine = build()
+        pending = Pending(operation, lambda: self._loop.frames(coroutine))
+        self._loop.call(self._loop.create_task, coroutine)
+        return pending
+
+    def _new_stream(
+        self,
+        model: Any,
+        request: Request,
+        deadline: float,
+        beside: Stream | None,
+    ) -> Stream:
+        handle = AsyncHandle(model, request, Log(self.faults), self.hooks)
+        reader = beside if isinstance(beside, AsyncStream) else None
+        return AsyncStream(self._loop, handle, deadline, self._drop, reader)
+
+    def _end(self, patience: float) -> None:
+        self._loop.close(patience)
+        self._loop.drop_connections()
+
+
+async def _tick(ticks: Progress) -> None:
+    while True:
+        ticks.advance()
+        await asyncio.sleep(_TICK)
+
+
+_TICK = 0.002
+"""Seconds between two ticks."""
+
+
+async def _make_async(make: Callable[[], Any], made: list[Any], pending: Pending) -> None:
+    try:
+        model = make()
+        made.append(await model if inspect.iscoroutine(model) else model)
+    except BaseException as error:
+        pending.finish(error)
+    else:
+        pending.finish(None)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from modeltest.backend import Progress, leave_copy
-from modeltest.consumer.given import NoEvent, as_event, weight
-from modeltest.consumer.stacks import Spot, lines_of, raised_at
-from modeltest.interface import Event, ReasoningDelta, TextDelta
+from modeltest.consumer.faults import Faults
+from modeltest.interface import ReasoningDelta, TextDelta
+from modeltest.threads import Progress, leave_copy, lines_of, raised_at, without_tracebacks
+from modeltest.validation import NoEvent, as_event, weight
+
+if TYPE_CHECKING:
+    from modeltest.interface import Event
+    from modeltest.threads import Spot
+
 
 _LIMIT = 50_000_000
 """Bytes that the events of a stream may hold, roughly; no check sends a twentieth of it."""
@@ -18,37 +22,6 @@ class Endless(Exception):  # noqa: N818 - a verdict about the adapter
     """The stream gives events for ever, and is not read on: memory has an end."""
 
 
-class Fault(NamedTuple):
-    """Something that no stream may give: what it is, in words, and how to mend it."""
-
-    text: str
-    fix: str
-
-
-@dataclass
-class Faults:
-    """What the streams of a model gave that no stream may give.
-
-    Attributes:
-        found: some of it; a stream may have one in each event.
-        full: whether there is so much that nothing more need be read.
-    """
-
-    found: list[Fault] = field(default_factory=list)
-    full: bool = False
-
-    def note(self, text: str, fix: str) -> None:
-        """Note one more."""
-        fault = Fault(text, fix)
-        if fault not in self.found:
-            self.found.append(fault)
-        self._count += 1
-        self.full |= self._count >= _NOTED
-
-    _count: int = field(default=0, init=False, repr=False)
-
-
-_NOTED = 10
 _GIVE_EVENTS = (
     "yield nothing but TextDelta, ReasoningDelta, ToolCallDelta and Finish of modeltest, or "
     "subclasses of them, each field with a value of its type"
@@ -81,8 +54,13 @@ class Log:
         self.hold_error = False
         self._weight = 0
 
-    def add(self, given: Any) -> None:
+    def add(self, given: Any, giver: str = "the adapter", fix: str = _GIVE_EVENTS) -> None:
         """Keep an event. What is none is noted, and left out.
+
+        Args:
+            given: what was given.
+            giver: who gave it.
+            fix: what to do if it is none.
 
         Raises:
             NoEvent: so many were none that the stream is not worth reading.
@@ -90,9 +68,9 @@ class Log:
         """
         leave_copy()
         try:
-            event = as_event(given)
+            event = as_event(given, giver)
         except NoEvent as fault:
-            self.faults.note(f"{fault}.", _GIVE_EVENTS)
+            self.faults.note(f"{fault}.", fix)
             if self.faults.full:
                 raise
         else:
@@ -154,31 +132,3 @@ class Log:
             for event in self.events
             if isinstance(event, TextDelta | ReasoningDelta) and event.text
         ]
-
-
-def without_tracebacks(error: BaseException) -> BaseException:
-    """Remove the tracebacks of `error` and of all it is chained to.
-
-    A traceback keeps the frames it passed through alive, and in them the adapter's response:
-    a kit that kept one would cause the leak it looks for, or hide how it ends.
-    """
-    pending: list[object] = [error]
-    seen: set[int] = set()
-    while pending:
-        link = pending.pop()
-        if not isinstance(link, BaseException) or id(link) in seen:
-            continue
-        seen.add(id(link))
-        # By the base class: an error's own attributes may raise, or be frozen.
-        BaseException.with_traceback(link, None)
-        # HTTP libraries hand on the error they translate as an argument, not only as a cause.
-        pending += [_own(link, name) for name in ("__cause__", "__context__")]
-        pending += _own(link, "args")
-        if isinstance(link, BaseExceptionGroup):
-            pending += BaseExceptionGroup.exceptions.__get__(link)
-    return error
-
-
-def _own(error: BaseException, name: str) -> Any:
-    """Return an attribute that every exception has, whatever the class makes of it."""
-    return getattr(BaseException, name).__get__(error)

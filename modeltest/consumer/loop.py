@@ -1,4 +1,4 @@
-"""An event loop on a thread of its own, which goes on while the test waits."""
+"""An event loop on a thread of its own, which runs while the test waits."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ import weakref
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from modeltest.backend import KitThread, leave_copy
-from modeltest.consumer.stacks import awaits, stack
-from modeltest.consumer.threads import unwind
+from modeltest.threads import KitThread, awaits, leave_copy, stack, unwind
 
 _Tasks = set[asyncio.Task[Any]]
 
@@ -26,7 +24,7 @@ _MOMENT = 0.5
 class Loop:
     """The event loop on which an asynchronous adapter runs.
 
-    It goes on whatever the adapter does to it: stops it, or lets SystemExit out of a task.
+    It keeps running whatever the adapter does to it: stops it, or lets SystemExit out of a task.
 
     Attributes:
         loop: the loop.

@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from modeltest.clock import now, pause
-from modeltest.consumer.hand import Hand
-from modeltest.consumer.pending import Pending
-from modeltest.consumer.stacks import position
-from modeltest.interface import CancelToken
+from modeltest.threads import Pending, position
+
+if TYPE_CHECKING:
+    from modeltest.consumer.handle import StreamHandle
+    from modeltest.interface import CancelToken
+
 
 _LOOK_INTERVAL = 0.002
 """Seconds between two looks at a thread: nothing signals that it is blocked."""
@@ -25,19 +27,22 @@ class Stream(ABC):
 
     Attributes:
         log: the events taken and how the stream ended.
+        deadline: seconds that each verb may take.
     """
 
-    def __init__(self, hand: Hand, deadline: float, when_over: Callable[[Any], object]) -> None:
+    def __init__(
+        self, handle: StreamHandle, deadline: float, when_over: Callable[[Any], object]
+    ) -> None:
         """Prepare.
 
         Args:
-            hand: holds the stream; its methods are the verbs.
+            handle: holds the stream; its methods are the verbs.
             deadline: seconds that each verb may take.
-            when_over: is given the stream once it was released.
+            when_over: is given the stream once it was dropped.
         """
-        self.log = hand.log
-        self._hand = hand
-        self._deadline = deadline
+        self.log = handle.log
+        self._handle = handle
+        self.deadline = deadline
         self._when_over: Callable[[Any], object] | None = when_over
         self._latest: Pending | None = None
 
@@ -46,7 +51,7 @@ class Stream(ABC):
 
         Verbs run one after the other: one that is begun while another runs waits for its turn.
         """
-        name = self._hand.doing if verb == "read" else self._hand.NAMES[verb]
+        name = self._handle.doing if verb == "read" else self._handle.names[verb]
         self._latest = Pending(name, self._frames)
         self._submit(self._latest, verb, args)
         return self._latest
@@ -77,17 +82,17 @@ class Stream(ABC):
     @property
     def is_generator(self) -> bool:
         """Whether the opened stream is a plain generator, which no other thread can close."""
-        return self._hand.is_generator
+        return self._handle.is_generator
 
     @property
     def has_close(self) -> bool:
         """Whether the opened stream can be closed."""
-        return self._hand.has_close
+        return self._handle.has_close
 
     @property
     def is_manager(self) -> bool:
         """Whether the opened stream is a context manager itself."""
-        return self._hand.is_manager
+        return self._handle.is_manager
 
     @property
     def hangs(self) -> bool:
@@ -103,14 +108,14 @@ class Stream(ABC):
     def close_from_elsewhere(self) -> Pending:
         """Begin to close the stream from another thread, or task, than the one that reads it."""
 
-    def release(self) -> None:
-        """Let go of the stream and end the consumer's side; what hangs is left behind.
+    def drop_soon(self) -> None:
+        """Drop the stream and end the consumer's side; what hangs is left behind.
 
         It does not wait: `Consumer.stop` does, and unwinds. Harmless if it is done twice.
         """
         when_over, self._when_over = self._when_over, None
         if when_over is not None:
-            self._let_go()
+            self._begin_drop()
             when_over(self)
 
     def open(self) -> BaseException | None:
@@ -126,22 +131,22 @@ class Stream(ABC):
         return self._do("drain")
 
     def read(self) -> None:
-        """Read a whole turn as an agent loop does; `log` has its end or error. Then let go."""
+        """Read a whole turn as an agent loop does; `log` has its end or error. Then drop it."""
         self._do("read")
-        self.release()
+        self.drop_soon()
 
-    def leave_loop(self) -> BaseException | None:
-        """Let go of the iterator, as `break` does, and keep the stream."""
-        return self._do("leave_loop")
+    def break_loop(self) -> BaseException | None:
+        """Drop the iterator, as `break` does, and keep the stream."""
+        return self._do("break_loop")
 
     def close(self) -> BaseException | None:
         """Call the stream's `close()` or `aclose()`."""
         return self._do("close")
 
     def drop(self) -> BaseException | None:
-        """Let go of the stream: nothing of the kit refers to it any more."""
+        """Drop the stream: nothing of the kit refers to it any more."""
         error = self._do("drop")
-        self.release()
+        self.drop_soon()
         return error
 
     def within(self, *, own_manager: bool, count: int, leave_by: str) -> BaseException | None:
@@ -165,14 +170,14 @@ class Stream(ABC):
         return still >= 3
 
     def _do(self, verb: str, *args: Any) -> BaseException | None:
-        return self.start(verb, *args).wait(self._deadline)
+        return self.start(verb, *args).wait(self.deadline)
 
     @abstractmethod
     def _submit(self, pending: Pending, verb: str, args: tuple[Any, ...]) -> None:
-        """Let the consumer's side run a method of the hand, and finish `pending`."""
+        """Let the consumer's side run a method of the handle, and finish `pending`."""
 
     @abstractmethod
-    def _let_go(self) -> None:
+    def _begin_drop(self) -> None:
         """Let the consumer's side drop the stream, once the verbs that were begun are over."""
 
     @abstractmethod

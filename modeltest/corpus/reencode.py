@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from modeltest.encoding import Body
 
+
 _EOL = re.compile(rb"\r\n|\r|\n")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[,:{\[]', re.DOTALL)
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import ending as ending_of
 from modeltest.backend import (
     Await,
     Backend,
     End,
-    Progress,
     Response,
     Send,
+    SocketsClosed,
     close_delimited,
     ended_cleanly,
     events,
@@ -24,7 +24,6 @@ from modeltest.backend import (
     short_of_length,
     without_last_chunk,
 )
-from modeltest.consumer import Hang, without_tracebacks
 from modeltest.corpus import (
     malformed_bodies,
     short_bodies,
@@ -33,13 +32,33 @@ from modeltest.corpus import (
     with_broken_json,
     with_text,
 )
-from modeltest.delivery.in_process import body_reader
+from modeltest.delivery.leaks import caught_leaks
+from modeltest.delivery.runner import judge
 from modeltest.delivery.scenario import Scenario
 from modeltest.delivery.sending import send
 from modeltest.encoding import Body, Framing, Role, Unsupported, WirePart
-from modeltest.harness import CheckContext, Failure, Skip, hung
+from modeltest.harness import (
+    CheckContext,
+    Failure,
+    Need,
+    Outcome,
+    SetUpError,
+    Skip,
+    Status,
+    hung,
+    needed,
+    refused,
+)
 from modeltest.interface import Finish, FinishReason, TextDelta
-from modeltest.transports import Ledger
+from modeltest.threads import (
+    Hang,
+    Progress,
+    adapter_threads,
+    ending_of,
+    threads_as_daemons,
+    without_tracebacks,
+)
+from modeltest.transports import EgressGuard, Ledger, neutral_environment
 
 if TYPE_CHECKING:
     from modeltest.backend import Step
@@ -48,9 +67,8 @@ if TYPE_CHECKING:
     from modeltest.delivery.sending import Sending
     from modeltest.delivery.target import Target
     from modeltest.encoding import WireFormat
-    from modeltest.harness import Answer, Check, ErrorTypes, Level, Transcript
+    from modeltest.harness import Answer, Check, ErrorTypes, Evidence, Level, Transcript
     from modeltest.interface import Request
-    from modeltest.transports import EgressGuard
 
 
 EVENT_STREAM = "text/event-stream"
@@ -80,6 +98,7 @@ class ServedContext(CheckContext):
     """
 
     skips = (Skip, Unsupported)
+    harm = (SocketsClosed,)
     endings = (*list(_ENDINGS)[1:], _RESET)
     good_endings = ("", "close-delimited")
 
@@ -229,18 +248,28 @@ class ServedContext(CheckContext):
 
     @contextmanager
     def reading(self, body: Body) -> Iterator[Callable[[bytes], Transcript]]:
-        """Give a function that lets one model read any bytes; see `CheckContext.reading`."""
-        with (
-            self.case(body.name, ended_cleanly(events(body.chunks))) as scenario,
-            body_reader(scenario, self.content_type) as read,
-        ):
+        """Give a function that lets one model read any bytes; see `CheckContext.reading`.
 
-            def read_events(data: bytes) -> Log:
-                log = read(data)
-                scenario.expect_events_only()
-                return log
+        In process where the transport can, and where the adapter uses its client; else over HTTP.
+        """
+        with self.case(body.name, ended_cleanly(events(body.chunks))) as scenario:
+            transport = self.target.transport
+            if transport.plays_in_process:
+                url = scenario.backend.url
+                with transport.in_process(url, self.content_type) as give:
+                    before = len(scenario.backend.exchanges)
+                    read = _reader(scenario, give)
+                    read(b"")
+                    if len(scenario.backend.exchanges) == before:
+                        yield read
+                        return
+            yield _reader(scenario, self._give_over_http(scenario))
 
-            yield read_events
+    def _give_over_http(self, scenario: Scenario) -> Callable[[bytes], None]:
+        def give(data: bytes) -> None:
+            scenario.backend.play(Response((Send(data),), content_type=self.content_type))
+
+        return give
 
     def read_apart(self, body: Body) -> Log:
         """Return what the adapter makes of `body`, which is no case.
@@ -251,7 +280,9 @@ class ServedContext(CheckContext):
         response = Response((*events(body.chunks), End()), content_type=self.content_type)
         log = self._read(response)
         if not body.events and not log.text:
-            raise Skip(f"the adapter gives no text for event(i) ({ending_of(log)})")
+            raise Skip(
+                f"the adapter gives no text for event(i) ({ending_of(log.error, ended=log.ended)})"
+            )
         return log
 
     def _read(self, response: Response) -> Log:
@@ -269,7 +300,9 @@ class ServedContext(CheckContext):
         """
         log = self._read(ended_cleanly(sent(self, indices)))
         if not log.text:
-            raise Skip(f"the adapter gives no text for event(i) ({ending_of(log)})")
+            raise Skip(
+                f"the adapter gives no text for event(i) ({ending_of(log.error, ended=log.ended)})"
+            )
         return log.text
 
     def response(self, body: Body, *ending_steps: Step) -> Response:
@@ -370,6 +403,18 @@ class ServedContext(CheckContext):
         return replace(response, content_type=self.wire.content_type)
 
 
+def _reader(scenario: Scenario, give: Callable[[bytes], None]) -> Callable[[bytes], Log]:
+    """Return what lets the scenario's model read a body that `give` hands to it."""
+
+    def read(data: bytes) -> Log:
+        give(data)
+        log = scenario.read()
+        scenario.expect_events_only()
+        return log
+
+    return read
+
+
 @contextmanager
 def _no_faulty_events(scenario: Scenario) -> Iterator[None]:
     """Expect, whatever else happens in the block, that the adapter gave nothing but events.
@@ -386,3 +431,49 @@ def _no_faulty_events(scenario: Scenario) -> Iterator[None]:
         scenario.expect_events_only(hung=isinstance(error, Hang))
         raise
     scenario.expect_events_only()
+
+
+def run(check: Check, target: Target) -> Outcome:
+    """Run `check` on an adapter, over HTTP.
+
+    No text of the outcome holds the target's `api_key`.
+
+    Raises:
+        SetUpError: the test case is at fault: `new_model` or `event` cannot be used.
+        BackendError: the kit is at fault, not the adapter.
+    """
+    missing = [need for need in check.needs if not getattr(target, need.value)]
+    if Need.EVENT_LOOP in missing:
+        return Outcome(check, Status.SKIPPED, "for asynchronous adapters: here is no event loop")
+    if missing:
+        return Outcome(check, Status.SKIPPED, needed(*missing))
+    redact = target.secret.redact
+    with _guarded() as egress, caught_leaks() as leaks:
+        context = ServedContext(check, target, egress, leaks)
+        try:
+            judge(context, context.run)
+        except SetUpError as error:
+            raise error.without_cause(redact) from None
+    outcome = context.outcome(*_attempts_shown(context))
+    return replace(outcome, text=redact(outcome.text), attempts=tuple(egress.attempts))
+
+
+@contextmanager
+def _guarded() -> Iterator[EgressGuard]:
+    """Surround a check with everything that keeps author, kit and adapter apart."""
+    collecting = gc.isenabled()
+    gc.disable()  # a leak must not pass because the collector happened to run
+    try:
+        # A thread that serves all of an adapter's models was started in an earlier check.
+        guard = EgressGuard(threads=adapter_threads())
+        with neutral_environment(), threads_as_daemons(), guard as egress:
+            yield egress
+    finally:
+        (gc.enable if collecting else gc.disable)()  # a check may have changed it
+
+
+def _attempts_shown(context: ServedContext) -> list[Evidence]:
+    """Return the connections that were refused, unless a failure shows them already."""
+    labels = {found.label for one in context.failed for found in one.failure.evidence}
+    attempts = context.egress.attempts
+    return [refused(attempts)] if attempts and "refused" not in labels else []

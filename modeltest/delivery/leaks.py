@@ -11,12 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from modeltest import consumer
-from modeltest.backend import KitThread
-from modeltest.consumer import is_kit_thread
-from modeltest.transports import Place
+from modeltest.threads import KitThread, Place, is_kit_thread
 
-_CONSUMER = str(Path(consumer.__file__).parent)
+_CONSUMER = str(Path(__file__).parents[1] / "consumer")
 """Where the kit uses the adapter: no line there raises anything."""
 
 

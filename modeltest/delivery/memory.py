@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from modeltest.assertions import refused_by_assemble
@@ -15,14 +16,16 @@ from modeltest.corpus import (
     with_event,
     with_text,
 )
+from modeltest.delivery.runner import judge
+from modeltest.delivery.watch import watched
 from modeltest.encoding import Framing, Unsupported
-from modeltest.harness import CheckContext, Failure, Skip
+from modeltest.harness import CheckContext, Failure, Skip, Status
 from modeltest.interface import Finish, FinishReason, TextDelta
 
 if TYPE_CHECKING:
     from modeltest.delivery.parser import Parser, Reading
     from modeltest.encoding import Body, WireFormat
-    from modeltest.harness import Answer, Check, ErrorTypes, Level, Transcript
+    from modeltest.harness import Answer, Check, ErrorTypes, Level, Outcome, Transcript
 
 
 class ParserContext(CheckContext):
@@ -163,3 +166,12 @@ class ParserContext(CheckContext):
             except Failure:
                 pass  # what becomes of a cut body is judged elsewhere
         return len(body.parts) - 1
+
+
+def run_in_memory(context: ParserContext) -> Outcome:
+    """Run a check on a stream parser, in memory."""
+    judge(context, lambda: watched(context.run, context.parser, context.deadline))
+    outcome = context.outcome()
+    if outcome.status is Status.SKIPPED and not outcome.text:
+        return replace(outcome, text="the bodies leave nothing to try")
+    return outcome

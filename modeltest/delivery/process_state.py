@@ -12,10 +12,9 @@ from contextlib import contextmanager, suppress
 from types import FunctionType
 from typing import Any
 
-from modeltest.backend import copies_came_back
-from modeltest.consumer import is_adapter_thread, other_threads, short_repr
 from modeltest.harness import Evidence, Failure
-from modeltest.transports import calling_place
+from modeltest.text import short_repr
+from modeltest.threads import calling_place, copies_came_back, is_adapter_thread, other_threads
 
 _Slot = tuple[Callable[[], Any], Callable[[Any], object]]
 

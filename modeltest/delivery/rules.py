@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import shown
 from modeltest.harness import Failure
+from modeltest.threads import shown
 
 if TYPE_CHECKING:
     from modeltest.harness import Evidence

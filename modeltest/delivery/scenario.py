@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from modeltest.assertions import expect_events, shown
 from modeltest.clock import now, pause
-from modeltest.consumer import is_adapter_thread, other_threads, waits_at
 from modeltest.harness import Answer, Evidence, Failure, SetUpError, count, size
+from modeltest.threads import ending_of, is_adapter_thread, other_threads, shown, waits_at
 
 if TYPE_CHECKING:
-    from modeltest.backend import Backend, Exchange, Progress
-    from modeltest.consumer import Consumer, Log, Look, Stream
+    from modeltest.backend import Backend, Exchange
+    from modeltest.consumer import AdapterInfo, Consumer, Log, Stream
     from modeltest.delivery.leaks import Leaks
     from modeltest.delivery.target import Target
     from modeltest.encoding import Body
     from modeltest.harness import ErrorTypes
     from modeltest.interface import Request
+    from modeltest.threads import Progress
     from modeltest.transports import Ledger
 
 
@@ -40,11 +41,11 @@ class Scenario:
         target: the adapter under test.
         backend: the server it talks to.
         ledger: the client's connections.
-        look: what can be told of the adapter by looking at it.
+        adapter_info: what can be told of the adapter by looking at it.
     """
 
     consumer: Consumer
-    look: Look
+    adapter_info: AdapterInfo
 
     def __init__(
         self,
@@ -71,23 +72,23 @@ class Scenario:
         """
         target, url = self.target, self.backend.url
         client = self._cleanup.enter_context(target.transport.client(self.ledger))
-        self.consumer = target.consumer()
+        self.consumer = target.new_consumer()
         self._cleanup.callback(self._stop_consumer)
         # Runs before the others at the end: a reader that waits for the backend comes back.
         self._cleanup.callback(self.backend.stop)
-        self._cleanup.callback(self.consumer.release)
+        self._cleanup.callback(self.consumer.drop_streams)
         made = self._built(
             lambda: self.consumer.build(lambda: target.new_model(url, client), target.deadline),
             f"new_model({url!r}, client)",
         )
         self._model.append(made)
-        self.look = self._built(
-            lambda: self.consumer.look(made, target.deadline), "looking up the adapter's stream"
+        self.adapter_info = self._built(
+            lambda: self.consumer.look_at(made, target.deadline), "looking up the adapter's stream"
         )
-        if not self.look.has_stream:
+        if not self.adapter_info.can_stream:
             raise SetUpError(
-                f"new_model gave {self.look.model}: expected an adapter with a method "
-                "stream(request)"
+                f"new_model gave {self.adapter_info.model}: expected an adapter with a method "
+                "stream(request), or a test case with open_stream(model, request)"
             )
 
     def _built(self, build: Callable[[], Any], what: str) -> Any:
@@ -134,13 +135,13 @@ class Scenario:
             Hang: its `__del__` did not return.
         """
         if self._model:
-            self.consumer.release()
+            self.consumer.drop_streams()
             self.backend.stop()  # a stream that reads on when it is dropped comes back
-            self.consumer.let_go(self._model, self.target.deadline)
+            self.consumer.close_model(self._model, self.target.deadline)
 
     def _stop_consumer(self) -> None:
         self.consumer.stop(self.target.deadline)
-        self._leaks.expected |= self.consumer.littered
+        self._leaks.expected |= self.consumer.leaves_garbage
 
     # Using the adapter
 
@@ -197,7 +198,10 @@ class Scenario:
         """
         wanted = len(stream.log.events) + events
         stream.take(events)
-        expect_events(stream.log, wanted)
+        log = stream.log
+        if len(log.events) < wanted:
+            end = ending_of(log.error, ended=log.ended)
+            raise Failure(f"expected {count(wanted, 'event')}, got {len(log.events)}: {end}.")
 
     def read(
         self,
@@ -219,6 +223,16 @@ class Scenario:
         stream.log.hold_error = hold_error
         stream.read()
         return stream.log
+
+    @contextmanager
+    def nobody_listens(self) -> Iterator[None]:
+        """Stop the backend, and keep its port from others, so that connections are refused."""
+        address = self.backend.address
+        self.backend.stop()
+        with socket.socket() as placeholder:
+            with suppress(OSError):  # of the system's; who has taken the port since is no provider
+                placeholder.bind(address)
+            yield
 
     # Judging
 
@@ -319,7 +333,7 @@ class Scenario:
         return all(exchange.over for exchange in self.backend.exchanges)
 
     def _nothing_held(self) -> bool:
-        left = all(exchange.left is not None for exchange in self.backend.exchanges)
+        left = all(exchange.disconnected is not None for exchange in self.backend.exchanges)
         return left or not self.ledger.unreleased
 
     def _still_open(self, after: str) -> str:
@@ -391,7 +405,9 @@ def _saw(exchange: Exchange) -> str:
         return f"{sent} and reset the connection"
     ended = " and ended the body" if exchange.ended else ""
     closed = " and closed the connection" if exchange.closed and not ended else ""
-    left = "has not left" if exchange.left is None else f"has left ({exchange.left})"
+    left = (
+        "has not left" if exchange.disconnected is None else f"has left ({exchange.disconnected})"
+    )
     return f"{sent}{ended or closed}; the client {left}"
 
 

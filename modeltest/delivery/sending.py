@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gzip
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import content, ending, shown
-from modeltest.delivery.elsewhere import caught_elsewhere
-from modeltest.harness import Evidence, Failure, count, refused
+from modeltest.harness import Evidence, Failure, Skip, count, refused
+from modeltest.threads import ending_of, shown
+from modeltest.transports import caught_elsewhere
 
 if TYPE_CHECKING:
     from modeltest.backend import Exchange
     from modeltest.consumer import Log
-    from modeltest.delivery.elsewhere import Caught
     from modeltest.delivery.scenario import Scenario
     from modeltest.interface import Request
-    from modeltest.transports import Attempt
+    from modeltest.transports import Attempt, Caught
 
 
 _SHOWN = 2
@@ -67,6 +68,14 @@ class Sending:
         elsewhere = (one.body for one in self.strays if one.body is not None)
         return [*map(content, self.exchanges), *elsewhere]
 
+    def content_of(self, exchange: Exchange) -> bytes:
+        """Return the body of one of the requests, decompressed.
+
+        Raises:
+            Skip: it is compressed in a way that is not known here.
+        """
+        return content(exchange)
+
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """The requests, and what was refused; without headers, which say nothing of tools."""
@@ -81,7 +90,7 @@ class Sending:
         Raises:
             Failure: with what was sent.
         """
-        got = f"the adapter's turn: {ending(self.log)}"
+        got = f"the adapter's turn: {ending_of(self.log.error, ended=self.log.ended)}"
         if self.log.error is not None:
             got = f"the adapter raised {shown(self.log.error)}"
         if len(self.exchanges) == self.number == 1:
@@ -114,7 +123,7 @@ def send(scenario: Scenario, request: Request, attempts: Sequence[Attempt]) -> S
         attempts: the connections to elsewhere that were refused so far; it grows.
     """
     before = len(attempts)
-    with caught_elsewhere(scenario) as caught:
+    with caught_elsewhere(scenario.bystanders) as caught:
         log = scenario.read(request=request)
         scenario.let_threads_rest()  # one of them may be about to send
     return Sending(
@@ -125,3 +134,34 @@ def send(scenario: Scenario, request: Request, attempts: Sequence[Attempt]) -> S
         tuple(caught),
         tuple(attempts[before:]),
     )
+
+
+def content(exchange: Exchange) -> bytes:
+    """Return a request's body, decompressed; as it is where it is not what its head says.
+
+    Raises:
+        Skip: it is compressed in a way that is not known here.
+    """
+    encoding = exchange.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in _DECODERS:
+        raise Skip(f"the request is compressed with {encoding}, which is not read here")
+    try:
+        return _DECODERS[encoding](exchange.body)
+    except (OSError, EOFError, zlib.error):
+        return exchange.body
+
+
+def _inflated(body: bytes) -> bytes:
+    """Return what was deflated, as the standard has it or as many do it: without its head."""
+    try:
+        return zlib.decompress(body)
+    except zlib.error:
+        return zlib.decompress(body, wbits=-zlib.MAX_WBITS)
+
+
+_DECODERS: dict[str, Callable[[bytes], bytes]] = {
+    "identity": bytes,
+    "gzip": gzip.decompress,
+    "x-gzip": gzip.decompress,
+    "deflate": _inflated,
+}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from modeltest.consumer import AsyncConsumer, SyncConsumer
+from modeltest.consumer import AdapterHooks, SyncConsumer
 from modeltest.harness import Secret
 from modeltest.interface import ConfigError, ModelError, Request, user
 from modeltest.transports import RequestsTransport
@@ -43,12 +43,14 @@ class Target:
         refused_tool_names: names it refuses by a rule of its own.
         accepted_tool_names: names it accepts by a rule of its own.
         deadline: seconds within which something must happen; an upper limit only.
+        open_stream: `(model, request)` → the stream; None calls `model.stream(request)`.
+        translate: `(event)` → the adapter's own event as the kit's; None takes it as it is.
     """
 
     new_model: Callable[[str, Any], Any]
     event: Callable[[int], bytes]
     transport: Transport = field(default_factory=RequestsTransport)
-    consumer: Callable[[], Consumer] = SyncConsumer
+    consumer: type[Consumer] = SyncConsumer
     request: Request = HI
     model_error: type[BaseException] | tuple[type[BaseException], ...] = ModelError
     config_error: type[BaseException] | tuple[type[BaseException], ...] = ConfigError
@@ -59,11 +61,17 @@ class Target:
     refused_tool_names: tuple[str, ...] = ()
     accepted_tool_names: tuple[str, ...] = ()
     deadline: float = 2.0
+    open_stream: Callable[..., Any] | None = None
+    translate: Callable[[Any], Any] | None = None
 
     @property
     def event_loop(self) -> bool:
         """Whether the adapter runs on an event loop."""
-        return isinstance(self.consumer, type) and issubclass(self.consumer, AsyncConsumer)
+        return self.consumer.runs_on_event_loop
+
+    def new_consumer(self) -> Consumer:
+        """Return a fresh side on which the adapter runs, with the author's hooks."""
+        return self.consumer(AdapterHooks(self.open_stream, self.translate))
 
     @property
     def back_off(self) -> float:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from modeltest.backend import KitThread
-from modeltest.consumer import Hang, Pending, stack, unwind
 from modeltest.harness import Evidence, Failure
+from modeltest.threads import Hang, KitThread, Pending, stack, unwind
 
 if TYPE_CHECKING:
     from modeltest.delivery.parser import Parser

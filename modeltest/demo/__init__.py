@@ -10,8 +10,10 @@ import warnings
 from typing import Any, TextIO
 
 from modeltest.checks import ALL
-from modeltest.demo import cases
-from modeltest.testcases import ContractWarning, ModelContractTestCase
+from modeltest.harness import ContractWarning
+
+_CASES = ("modeltest.demo.cases.TestAcme", "modeltest.demo.cases.TestNaive")
+"""By name, as `python -m unittest` takes them."""
 
 _CAREFUL = """\
 A model adapter sends one request to a provider and turns the streamed answer into events.
@@ -41,12 +43,13 @@ def run(out: TextIO) -> bool:
     Returns:
         Whether it went as announced: the careful adapter passes, the naive one fails.
     """
-    source = inspect.getsource(cases.TestAcme).rstrip()
+    careful, naive = (unittest.defaultTestLoader.loadTestsFromName(name) for name in _CASES)
+    source = inspect.getsource(type(next(iter(careful)))).rstrip()
     out.write(_CAREFUL.format(case=textwrap.indent(source, "    ")))
-    careful = _run(cases.TestAcme, out)
+    for_acme = _run(careful, out)
     out.write(_NAIVE)
-    naive = _run(cases.TestNaive, out)
-    as_announced = careful.wasSuccessful() and bool(naive.failures) and not naive.errors
+    for_naive = _run(naive, out)
+    as_announced = for_acme.wasSuccessful() and bool(for_naive.failures) and not for_naive.errors
     out.write(_AS_ANNOUNCED if as_announced else _NOT_AS_ANNOUNCED)
     return as_announced
 
@@ -58,12 +61,12 @@ class _Result(unittest.TestResult):
         self.failures.append((test, str(err[1])))
 
 
-def _run(case: type[ModelContractTestCase], out: TextIO) -> unittest.TestResult:
+def _run(suite: unittest.TestSuite, out: TextIO) -> unittest.TestResult:
     out.flush()  # it takes seconds
     began, result = time.monotonic(), _Result()
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", ContractWarning)
-        unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
+        suite.run(result)
     texts = [str(w.message) for w in warned if issubclass(w.category, ContractWarning)]
     _report(result, texts, time.monotonic() - began, out)
     return result
@@ -73,7 +76,7 @@ def _report(result: unittest.TestResult, warned: list[str], seconds: float, out:
     out.write(
         f"   {result.testsRun} tests in {seconds:.1f} s: {len(result.failures)} failed, "
         f"{len(warned)} warned, {len(result.skipped)} skipped. Most of\n   those need a wire "
-        "format, which says how the provider spells a whole turn.\n"
+        "format, which says how the provider encodes a whole turn.\n"
     )
     out.writelines(f"\nERROR: {_title(test)}\n{text}\n" for test, text in result.errors)
     first, others = _by_group(result.failures)

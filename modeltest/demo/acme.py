@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import requests
 import urllib3
@@ -17,12 +17,9 @@ import urllib3
 from modeltest.interface import (
     APIError,
     ConfigError,
-    Event,
     Finish,
     IncompleteResponseError,
-    Message,
     ModelError,
-    Request,
     StreamProtocolError,
     Text,
     TextDelta,
@@ -31,6 +28,10 @@ from modeltest.interface import (
     ToolResult,
     ToolUse,
 )
+
+if TYPE_CHECKING:
+    from modeltest.interface import Event, Message, Request
+
 
 _TOOL_NAME = "[a-zA-Z0-9_-]{1,64}"
 

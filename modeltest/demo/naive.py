@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import requests
 
-from modeltest.interface import Event, Finish, Request, TextDelta
+from modeltest.interface import Finish, TextDelta
+
+if TYPE_CHECKING:
+    from modeltest.interface import Event, Request
 
 
 class NaiveModel:

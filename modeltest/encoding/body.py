@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from modeltest.encoding.framing import Framing
-from modeltest.encoding.payloads import Role, Unsupported, WireError, WirePart
-from modeltest.interface import Event, Finish, TextDelta, Usage
+from modeltest.encoding.payloads import Role, Unsupported, WirePart
+from modeltest.interface import Finish, TextDelta, Usage
 
 if TYPE_CHECKING:
+    from modeltest.encoding.payloads import WireError
     from modeltest.encoding.script import Item
+    from modeltest.interface import Event
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from modeltest.encoding.body import Body
 from modeltest.encoding.complete import check_complete
 from modeltest.encoding.framing import Framing, array_item, ndjson_line, sse_event, to_json
 from modeltest.encoding.payloads import (
-    ErrorResponse,
     Malformed,
-    Payload,
     Role,
     RolePayload,
     Unsupported,
@@ -23,7 +21,6 @@ from modeltest.encoding.payloads import (
 from modeltest.encoding.samples import ARGUMENTS, TEXT
 from modeltest.encoding.script import (
     DELTA_ROLES,
-    Item,
     SameEvent,
     accepted_reasons,
     check_sayable,
@@ -36,16 +33,15 @@ from modeltest.encoding.script import (
     merged,
     settled,
 )
-from modeltest.encoding.tools import Path, ToolNameRule, pluck_all
-from modeltest.interface import (
-    Event,
-    Finish,
-    FinishReason,
-    ReasoningDelta,
-    TextDelta,
-    ToolCallDelta,
-    Usage,
-)
+from modeltest.encoding.tools import ToolNameRule, pluck_all
+from modeltest.interface import Finish, FinishReason, TextDelta, ToolCallDelta, Usage
+
+if TYPE_CHECKING:
+    from modeltest.encoding.payloads import ErrorResponse, Payload
+    from modeltest.encoding.script import Item
+    from modeltest.encoding.tools import Path
+    from modeltest.interface import Event, ReasoningDelta
+
 
 _NO_USAGE = Usage()
 

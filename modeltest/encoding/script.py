@@ -6,14 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from modeltest.encoding.payloads import (
-    Payload,
-    Role,
-    RolePayload,
-    Unsupported,
-    UsagePlacement,
-    WireError,
-)
+from modeltest.encoding.payloads import Role, RolePayload, Unsupported, UsagePlacement, WireError
 from modeltest.interface import (
     Event,
     Finish,
@@ -26,6 +19,8 @@ from modeltest.interface import (
 
 if TYPE_CHECKING:
     from modeltest.encoding.format import WireFormat
+    from modeltest.encoding.payloads import Payload
+
 
 EVENTS = (TextDelta, ReasoningDelta, ToolCallDelta, Finish)
 

@@ -13,6 +13,7 @@ from modeltest.encoding.payloads import Unsupported
 if TYPE_CHECKING:
     from modeltest.interface import ToolCallDelta
 
+
 # Names that every provider takes, whatever its grammar.
 _COMMON = ("get_weather", "getWeather2", "a-1", "_x", "a" * 64)
 

@@ -1,6 +1,6 @@
 """What a check is, what it may ask for, and how its verdict reads; no client, no socket."""
 
-from modeltest.harness.answer import Answer, Declares, ErrorTypes, Transcript
+from modeltest.harness.answer import Answer, Asked, Declares, ErrorTypes, Transcript
 from modeltest.harness.check import Check, Example, Level, Need, check
 from modeltest.harness.context import CheckContext, FailedCase, needed
 from modeltest.harness.failure import (
@@ -14,14 +14,16 @@ from modeltest.harness.failure import (
     report,
     size,
 )
-from modeltest.harness.outcome import Outcome, Status
+from modeltest.harness.outcome import ContractWarning, Outcome, Status
 from modeltest.harness.secret import SHORTEST, Secret
 
 __all__ = [
     "SHORTEST",
     "Answer",
+    "Asked",
     "Check",
     "CheckContext",
+    "ContractWarning",
     "Declares",
     "ErrorTypes",
     "Evidence",

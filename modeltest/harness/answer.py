@@ -58,6 +58,20 @@ class Declares(Protocol):
         ...
 
 
+class Asked(Protocol):
+    """Whoever knows the requests that were sent."""
+
+    @property
+    def requests(self) -> Sequence[str]:
+        """The requests, in short."""
+        ...
+
+    @property
+    def retries(self) -> int:
+        """Extra requests that the adapter may send before the first event."""
+        ...
+
+
 @dataclass(frozen=True)
 class Answer:
     """What the adapter, or the stream parser, made of a body.

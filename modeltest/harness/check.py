@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from modeltest.backend import Response
     from modeltest.encoding import Body, WireFormat
 
+    Shown = Response | Body | Iterable[Body] | bytes | str
+
 
 class Level(StrEnum):
     """How much a failure weighs."""
@@ -37,12 +39,14 @@ class Need(StrEnum):
 class Example:
     """What the documentation shows of a check: bytes, or a sequence, that reproduce its fault.
 
+    It shows a sequence where it says what the consumer does, else bytes.
+
     Attributes:
         text: what is special about it, in a sentence or two.
-        case: for a check with `bodies`: the name of the one that is shown.
-        sends: the example wire format → what the server sends: a response that is played, a body,
-            or bytes. Not needed where `case` names a body.
-        then: the same for the answer to a second request.
+        case: the name of the body that is shown, among the check's `bodies` or those of `sends`.
+        sends: the example wire format → what the server sends: a response, a body, bytes, bodies of
+            which `case` is one; or text that lists cases which differ in the request alone.
+        then: the same → what it sends to a second request.
         server: what the server does, in words, where no response says it.
         consumer: what the consumer does, in words.
         fault: what is seen of an adapter that is wrong, in words.
@@ -51,8 +55,8 @@ class Example:
 
     text: str
     case: str = ""
-    sends: Callable[[WireFormat], Response | Body | bytes] | None = None
-    then: Callable[[WireFormat], Response | Body | bytes] | None = None
+    sends: Callable[[WireFormat], Shown] | None = None
+    then: Callable[[WireFormat], Response] | None = None
     server: str = ""
     consumer: str = ""
     fault: str = ""

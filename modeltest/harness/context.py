@@ -44,11 +44,13 @@ class CheckContext(ABC):
         tried: how many cases were tried.
         unjudged: why cases could not be judged, with their names.
         skips: what leaves a case, or the whole check, unjudged; the text says why.
+        harm: what tells that the adapter harmed the process, so that the kit cannot go on.
         endings: the ways in which a body can be cut short here, by name.
         good_endings: the ways in which a whole body can end here, by name.
     """
 
     skips: tuple[type[Exception], ...] = (Skip,)
+    harm: tuple[type[Exception], ...] = ()
     endings: Sequence[str] = ("",)
     good_endings: Sequence[str] = ("",)
 

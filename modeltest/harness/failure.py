@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from modeltest.consumer import Hang
+    from modeltest.threads import Hang
     from modeltest.transports import Attempt
 
 

@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from modeltest.transports import Attempt
 
 
+class ContractWarning(UserWarning):
+    """A SHOULD of the contract is not kept; under `strict` it fails the test instead.
+
+    Or the test case holds something doubtful: a client that the adapter does not use, an attribute
+    that nobody reads.
+    """
+
+
 class Status(StrEnum):
     """How a check ended."""
 

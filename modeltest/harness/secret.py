@@ -8,8 +8,7 @@ import re
 from functools import cached_property
 from urllib.parse import quote, quote_plus
 
-REDACTED = "[redacted]"
-"""Stands for the secret; the backend writes the same for a credential."""
+from modeltest.redaction import REDACTED
 
 SHORTEST = 8
 """Characters below which a text is found by chance where no secret is."""

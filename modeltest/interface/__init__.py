@@ -1,4 +1,4 @@
-"""What an adapter promises: events, requests, turns, errors. Pure values, no I/O."""
+"""What an adapter promises: events, requests, errors. Pure values, no I/O."""
 
 from modeltest.interface.cancel import CancelToken
 from modeltest.interface.errors import (
@@ -39,11 +39,9 @@ from modeltest.interface.request import (
     ToolUse,
     user,
 )
-from modeltest.interface.turn import Assembler, Turn, assemble, check_finish, generate
 
 __all__ = [
     "APIError",
-    "Assembler",
     "AsyncModel",
     "CancelToken",
     "ConfigError",
@@ -75,10 +73,6 @@ __all__ = [
     "ToolResult",
     "ToolUse",
     "TruncatedToolArgumentsError",
-    "Turn",
     "Usage",
-    "assemble",
-    "check_finish",
-    "generate",
     "user",
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Coroutine, Iterable
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from modeltest.interface.events import Event
-from modeltest.interface.request import Request
+if TYPE_CHECKING:
+    from modeltest.interface.events import Event
+    from modeltest.interface.request import Request
 
 
 @runtime_checkable

@@ -1,12 +1,10 @@
 """The contract as unittest test cases."""
 
 from modeltest.testcases.adapter import AsyncModelContractTestCase, ModelContractTestCase
-from modeltest.testcases.attach import ContractWarning
 from modeltest.testcases.parser import SSEReaderTestCase
 
 __all__ = [
     "AsyncModelContractTestCase",
-    "ContractWarning",
     "ModelContractTestCase",
     "SSEReaderTestCase",
 ]

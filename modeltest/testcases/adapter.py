@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from modeltest.checks import ALL, BY_NAME, METHODS
 from modeltest.consumer import AsyncConsumer, SyncConsumer
 from modeltest.delivery import Target, run
-from modeltest.harness import Evidence, Level, Need, Secret, SetUpError, Status, refused
+from modeltest.harness import (
+    ContractWarning,
+    Evidence,
+    Level,
+    Need,
+    Outcome,
+    Secret,
+    SetUpError,
+    Status,
+    refused,
+)
 from modeltest.interface import ConfigError, ModelError
 from modeltest.testcases.attach import (
-    ContractWarning,
     attach,
     attach_check,
     judging_method,
@@ -22,12 +31,13 @@ from modeltest.testcases.attach import (
     warn_at,
     warn_of_slips,
 )
-from modeltest.testcases.preflight import HOUR, SET_UP, target_of, try_out
+from modeltest.testcases.preflight import SET_UP
+from modeltest.testcases.settings import HOUR, settings_of
 from modeltest.transports import OwnTransport, RequestsTransport
 
 if TYPE_CHECKING:
     from modeltest.consumer import Consumer
-    from modeltest.harness import Check, Outcome
+    from modeltest.harness import Check
     from modeltest.interface import Request
     from modeltest.transports import Attempt, Transport
 
@@ -69,6 +79,8 @@ class _ContractTestCase(unittest.TestCase):
     skips: Mapping[str, str] = {}
     strict: bool = False
     deadline: float = 2.0
+    open_stream: Any = None
+    translate: Any = None
 
     _consumer: ClassVar[type[Consumer]]
     _declared: ClassVar[frozenset[str]]
@@ -215,6 +227,11 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
         event: `(i)` → the i-th server-sent event of an endless text response, blank line
             included, not ending the turn; str or bytes.
         wire: a wire format; unlocks the checks that need whole turns.
+        open_stream: `(model, request)` → the stream, for an adapter whose method has another name
+            or takes other requests than the kit's; by default `model.stream(request)`. With an
+            optional parameter `cancel` it is given the token. It may be `async def`.
+        translate: `(event)` → the adapter's own event as one of the kit's, several in order, or
+            None for nothing; by default it is taken as it is. A plain function.
         transport: which client `new_model` is handed.
         request: what the checks stream.
         model_error: the exception type, or types, by which a turn fails.
@@ -250,3 +267,24 @@ class AsyncModelContractTestCase(_ContractTestCase, abstract=True):
 
 def _raise(error: BaseException) -> None:
     raise error
+
+
+def target_of(case: Any) -> Target:
+    """Return a test case as what the checks are run on.
+
+    Raises:
+        SetUpError: one of its attributes cannot be used; the text says what is expected.
+    """
+    return Target(**settings_of(case))
+
+
+def try_out(case: Any) -> Outcome:
+    """Try a test case on the simplest answer; return what is wrong with it, or doubtful.
+
+    A wrong `event`, or an adapter that ignores its `base_url`, would fail every check in its
+    own way; here it is named.
+    """
+    try:
+        return run(SET_UP, target_of(case))
+    except SetUpError as error:
+        return Outcome(SET_UP, Status.FAILED, str(error))

@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 __unittest = True  # keeps this module's lines out of a failure's traceback
 
 
-class ContractWarning(UserWarning):
-    """A SHOULD of the contract is not kept; under `strict` it fails the test instead.
-
-    Or the test case holds something doubtful: a client that the adapter does not use, an attribute
-    that nobody reads.
-    """
-
-
 _MARK = "_by_modeltest"
 """On a method attached here: the method itself. A wrapper of the author's copies it."""
 

@@ -11,10 +11,9 @@ from modeltest.checks import IN_MEMORY
 from modeltest.corpus import recorded_body
 from modeltest.delivery import Parser, ParserContext, run_in_memory, watched
 from modeltest.encoding import Framing, WireFormat
-from modeltest.harness import Failure, SetUpError, Status
+from modeltest.harness import ContractWarning, Failure, SetUpError, Status
 from modeltest.interface import ModelError
 from modeltest.testcases.attach import (
-    ContractWarning,
     attach,
     attach_check,
     judging_method,
@@ -23,7 +22,7 @@ from modeltest.testcases.attach import (
     warn_of_slips,
 )
 from modeltest.testcases.hooks import hook
-from modeltest.testcases.preflight import deadline_scale
+from modeltest.testcases.settings import deadline_scale
 
 if TYPE_CHECKING:
     from modeltest.encoding import Body

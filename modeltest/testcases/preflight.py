@@ -1,71 +1,22 @@
-"""What a test case gives the checks, and whether it can be used: said clearly."""
+"""The set-up check: a test case is tried on the simplest answers."""
 
 from __future__ import annotations
 
-import math
-import os
 import re
-from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from modeltest.assertions import bytes_shown, ending, text_of
+from modeltest.assertions import bytes_shown, ending
 from modeltest.backend import End, Response, events, flowing
-from modeltest.consumer import AsyncConsumer, Hang, SyncConsumer
 from modeltest.corpus import short_bodies, whole_bodies
-from modeltest.delivery import Target, run
-from modeltest.encoding import Framing, WireFormat
-from modeltest.harness import (
-    SHORTEST,
-    Check,
-    Failure,
-    Level,
-    Outcome,
-    Secret,
-    SetUpError,
-    Status,
-    hung,
-)
-from modeltest.interface import Finish, Request
-from modeltest.testcases.hooks import event_bytes, hook
-from modeltest.transports import Transport
+from modeltest.harness import Check, Failure, Level, SetUpError, hung
+from modeltest.interface import Finish
+from modeltest.threads import Hang, call_within, text_of
 
 if TYPE_CHECKING:
     from modeltest.consumer import Log
     from modeltest.delivery import Scenario, ServedContext
-
-
-def target_of(case: Any) -> Target:
-    """Return the attributes of a test case as the plain values that checks work on.
-
-    Raises:
-        SetUpError: one of them cannot be used; the text says what is expected.
-    """
-    given = {name: _given(case, name) for name in _EXPECTED}
-    for name, (fits, expected) in _EXPECTED.items():
-        if not fits(given[name]):
-            got = "one that does not fit" if name == "api_key" else repr(given[name])
-            text = f"{type(case).__name__}.{name}: expected {expected}, got {got}"
-            raise SetUpError(Secret(str(given["api_key"])).redact(text))
-    given["deadline"] = min(given["deadline"] * deadline_scale(), HOUR)
-    return Target(
-        new_model=hook(case, "new_model", "base_url", "client"),
-        event=_event_of(case, given["wire"]),
-        consumer=case._consumer,
-        **given,
-    )
-
-
-def try_out(case: Any) -> Outcome:
-    """Try a test case on the simplest answer; return what is wrong with it, or doubtful.
-
-    A wrong `event`, or an adapter that ignores its `base_url`, would fail every check in its
-    own way; here it is named.
-    """
-    try:
-        return run(SET_UP, target_of(case))
-    except SetUpError as error:
-        return Outcome(SET_UP, Status.FAILED, str(error))
+    from modeltest.transports import Transport
 
 
 def adapter_is_set_up(context: ServedContext) -> None:
@@ -148,11 +99,11 @@ _DERIVE = "derive the test case from {}ModelContractTestCase"
 
 def _expect_kind(scenario: Scenario) -> None:
     """Expect a synchronous adapter, or an asynchronous one, as the test case is."""
-    consumer = scenario.target.consumer
-    if scenario.look.is_asynchronous and consumer is SyncConsumer:
-        raise Failure("stream() is asynchronous.", fix=_DERIVE.format("Async"))
-    if scenario.look.is_generator and consumer is AsyncConsumer:
-        raise Failure("stream() is a plain generator.", fix=_DERIVE.format(""))
+    info, event_loop = scenario.adapter_info, scenario.target.event_loop
+    if info.is_asynchronous and not event_loop:
+        raise Failure(f"{info.opener} is asynchronous.", fix=_DERIVE.format("Async"))
+    if info.is_generator and event_loop:
+        raise Failure(f"{info.opener} is a plain generator.", fix=_DERIVE.format(""))
 
 
 def _expect_right_iterable(log: Log) -> None:
@@ -166,14 +117,11 @@ def _expect_right_iterable(log: Log) -> None:
 
 def _pieces(context: ServedContext) -> list[bytes]:
     """Return some events of the author's, made where they can be given up on."""
-    consumer, deadline = SyncConsumer(), context.target.deadline
+    deadline = context.target.deadline
     try:
-        made = consumer.build(lambda: [context.event(i) for i in (0, 1, 9_999)], deadline)
+        return call_within(deadline, "event(i)", lambda: [context.event(i) for i in (0, 1, 9_999)])
     except Hang as hang:
         raise hung(hang, f"event(i) did not return within {deadline:g} s.") from None
-    finally:
-        consumer.stop(deadline)
-    return list(made)
 
 
 SET_UP = Check(
@@ -187,95 +135,3 @@ SET_UP = Check(
     example=None,
     judge=adapter_is_set_up,
 )
-
-
-# What the attributes may be
-
-
-def _are_exceptions(value: object) -> bool:
-    types = value if isinstance(value, tuple) else (value,)
-    return bool(types) and all(isinstance(t, type) and issubclass(t, BaseException) for t in types)
-
-
-def _are_names(value: object) -> bool:
-    return (
-        isinstance(value, Collection)
-        and not isinstance(value, str)
-        and all(isinstance(name, str) for name in value)
-    )
-
-
-def _are_seconds(value: object) -> bool:
-    return isinstance(value, int | float) and value is not True and 0 < value <= HOUR
-
-
-HOUR = 3600
-"""Seconds; a check that waited longer for what never comes would count as hanging itself."""
-_SECONDS = "seconds above 0, an hour at most"
-_EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "transport": (
-        lambda value: isinstance(value, Transport),
-        "a Transport such as RequestsTransport()",
-    ),
-    "wire": (
-        lambda value: value is None or isinstance(value, WireFormat),
-        "a WireFormat such as OpenAIChat(), or None",
-    ),
-    "request": (lambda value: isinstance(value, Request), "a Request"),
-    "model_error": (_are_exceptions, "an exception class or a tuple of them"),
-    "config_error": (_are_exceptions, "an exception class or a tuple of them"),
-    "api_key": (
-        lambda value: isinstance(value, str) and len(value) >= SHORTEST,
-        f"a text of {SHORTEST} characters or more, which the kit can recognise where it goes",
-    ),
-    "retries": (lambda value: isinstance(value, int) and value >= 0, "a number, 0 or more"),
-    "idle_timeout": (
-        lambda value: value is None or _are_seconds(value),
-        f"{_SECONDS}, or None",
-    ),
-    "refused_tool_names": (_are_names, "a tuple of names"),
-    "accepted_tool_names": (_are_names, "a tuple of names"),
-    "deadline": (_are_seconds, _SECONDS),
-}
-"""Attribute → whether a value fits, and what is expected."""
-
-
-def _given(case: Any, name: str) -> Any:
-    """Return an attribute, ready to be used.
-
-    Raises:
-        SetUpError: the author's property raised, or his wire format lacks something.
-    """
-    try:
-        value = getattr(case, name)
-        # A class may be given without its parentheses.
-        is_bare = isinstance(value, type) and issubclass(value, Transport | WireFormat)
-        return value() if is_bare else value
-    except Exception as error:
-        said = str(error) if isinstance(error, TypeError) else repr(error)
-        raise SetUpError(f"{type(case).__name__}.{name}: {said}") from error
-
-
-def _event_of(case: Any, wire: WireFormat | None) -> Callable[[int], bytes]:
-    """Return the source of the endless response: the author's own, else the wire's."""
-    if wire is not None and not hasattr(case, "event"):
-        return wire.event
-    event = hook(case, "event", "i")
-    blank_line = wire is None or wire.framing is Framing.SSE
-    return lambda index: event_bytes(event, index, blank_line=blank_line)
-
-
-def deadline_scale() -> float:
-    """Return what the environment variable MODELTEST_DEADLINE_SCALE multiplies deadlines by.
-
-    Raises:
-        SetUpError: it is no number above 0.
-    """
-    text = os.environ.get("MODELTEST_DEADLINE_SCALE", "1")
-    try:
-        scale = float(text)
-    except ValueError:
-        scale = 0.0
-    if not 0 < scale < math.inf:
-        raise SetUpError(f"MODELTEST_DEADLINE_SCALE: expected a number above 0, got {text!r}")
-    return scale

@@ -1,32 +1,33 @@
 """HTTP clients that keep a record of their connections, and what surrounds them.
 
-A `Transport` makes the client an adapter is handed; the client's connections are in a
+A `Transport` makes the client an adapter is given; the client's connections are in a
 `Ledger`. `EgressGuard` lets nothing else be contacted, `neutral_environment` keeps the
 author's settings out.
 """
 
 from modeltest.transports.base import OwnTransport, Transport
 from modeltest.transports.egress import Attempt, EgressGuard, EgressRefused, LookupRefused
+from modeltest.transports.elsewhere import Caught, caught_elsewhere
 from modeltest.transports.environment import neutral_environment
+from modeltest.transports.in_process import answered_in_process
 from modeltest.transports.ledger import Connection, Ledger, State
-from modeltest.transports.place import HTTP_LIBRARIES, Place, calling_place
 from modeltest.transports.requests_client import RequestsTransport
 from modeltest.transports.urllib3_client import Urllib3Transport
 
 __all__ = [
-    "HTTP_LIBRARIES",
     "Attempt",
+    "Caught",
     "Connection",
     "EgressGuard",
     "EgressRefused",
     "Ledger",
     "LookupRefused",
     "OwnTransport",
-    "Place",
     "RequestsTransport",
     "State",
     "Transport",
     "Urllib3Transport",
-    "calling_place",
+    "answered_in_process",
+    "caught_elsewhere",
     "neutral_environment",
 ]

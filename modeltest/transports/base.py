@@ -1,13 +1,14 @@
-"""What a transport is: where the HTTP client comes from that an adapter is handed."""
+"""What a transport is: where the HTTP client comes from that an adapter is given."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from modeltest.transports.ledger import Ledger
+if TYPE_CHECKING:
+    from modeltest.transports.ledger import Ledger
 
 
 class Transport(ABC):
@@ -16,9 +17,23 @@ class Transport(ABC):
     Attributes:
         tracks: whether the clients record their connections in the ledger. Where they do not,
             only what the server sees tells whether a connection was released.
+        plays_in_process: whether `responses` can answer the clients without a socket.
     """
 
     tracks: ClassVar[bool] = True
+    plays_in_process: ClassVar[bool] = False
+
+    def in_process(
+        self, base_url: str, content_type: str
+    ) -> AbstractContextManager[Callable[[bytes], None]]:
+        """Return a context manager that answers the clients without a socket.
+
+        It gives a function that takes the next answers' body.
+
+        Raises:
+            NotImplementedError: the transport does not play in process; see `plays_in_process`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not play in process")
 
     @abstractmethod
     def client(self, ledger: Ledger) -> AbstractContextManager[Any]:
@@ -26,7 +41,7 @@ class Transport(ABC):
 
 
 class OwnTransport(Transport):
-    """No client: the adapter brings its own, is handed None, and the ledger stays empty."""
+    """No client: the adapter brings its own, is given None, and the ledger stays empty."""
 
     tracks = False
 

@@ -3,7 +3,7 @@
 It sees what goes through Python's `socket` module: connecting, sending datagrams, looking up
 names. It does not see: child processes; extensions with sockets of their own (pycurl, grpc,
 uvloop); connections of asyncio's proactor loop on Windows, though the look-up of a name before
-them is seen; the look-up of a name that is handed straight to `socket.connect`, which the
+them is seen; the look-up of a name that is given straight to `socket.connect`, which the
 interpreter makes before it raises the event (if it succeeds, the connection is refused).
 Families other than IPv4 and IPv6 are left alone: Unix sockets never leave the machine.
 """
@@ -19,9 +19,13 @@ import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from modeltest.transports.place import Place, calling_place
+from modeltest.threads import calling_place
+
+if TYPE_CHECKING:
+    from modeltest.threads import Place
+
 
 _LOOPBACK = "127.0.0.1"
 _Address = tuple[str, int | None]
@@ -102,7 +106,7 @@ class EgressGuard:
             ValueError: `host` is neither "localhost" nor an IP address; a connection shows no
                 more than the address a name was resolved to.
         """
-        name = _canonical(host)
+        name = canonical(host)
         try:
             ipaddress.ip_address(name)
         except ValueError:
@@ -133,14 +137,15 @@ class EgressGuard:
         with _lock:
             _guards = tuple(guard for guard in _guards if guard is not self)
 
-    def _watches(self, ident: int) -> bool:
+    def watches(self, ident: int) -> bool:
+        """Tell whether it judges what the thread of this number does."""
         reference = self._exempt.get(ident)
         thread = None if reference is None else reference()
         return thread is None or not thread.is_alive()
 
     def _allows(self, action: str, address: _Address) -> bool:
         host, port = address
-        ports = self._allowed.get(_canonical(host))
+        ports = self._allowed.get(canonical(host))
         # A look-up is judged by its host alone: a port is just passed through it.
         return ports is not None and (action == _LOOK_UP or port in ports)
 
@@ -187,11 +192,11 @@ def _install_hook() -> None:
     """Install the hook once for all guards, and not before the first: it cannot be removed."""
     global _installed  # noqa: PLW0603 - once a process
     if not _installed:
-        sys.addaudithook(_hook)
+        sys.addaudithook(audit_hook)
         _installed = True
 
 
-def _hook(event: str, args: tuple[Any, ...]) -> None:
+def audit_hook(event: str, args: tuple[Any, ...]) -> None:
     """Judge an audit event.
 
     It runs for every event of the process, imports and attribute reads among them, so it
@@ -206,7 +211,7 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
     if address is None:
         return
     ident = threading.get_ident()
-    watching = [guard for guard in guards if guard._watches(ident)]
+    watching = [guard for guard in guards if guard.watches(ident)]
     if not watching or any(guard._allows(action, address) for guard in watching):
         return
     frame = sys._getframe()
@@ -215,7 +220,7 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
 
 
 # Without this mark the interpreter turns tracing off in audit hooks, coverage included.
-_hook.__cantrace__ = True  # type: ignore[attr-defined]
+audit_hook.__cantrace__ = True  # type: ignore[attr-defined]
 
 
 def _refuse(attempt: Attempt, guards: list[EgressGuard]) -> None:
@@ -257,7 +262,7 @@ def _text(host: Any) -> str:
     return host if isinstance(host, str) else bytes(host).decode("ascii", "replace")
 
 
-def _canonical(host: str) -> str:
+def canonical(host: str) -> str:
     """Return the host in one spelling, all loopback addresses being the same one."""
     name = host.rstrip(".").lower()
     if name in ("", "localhost"):

@@ -20,10 +20,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from modeltest.clock import now
-from modeltest.transports.place import Place, calling_place
+from modeltest.threads import calling_place
+
+if TYPE_CHECKING:
+    from modeltest.threads import Place
+
 
 _POLL_INTERVAL = 0.02
 """Seconds between two looks at what rings no bell, such as a socket that outlives its close."""
@@ -73,7 +77,7 @@ class Connection:
     The methods are for whoever writes a transport; each is called by one thread at a time.
     """
 
-    def __init__(self, address: tuple[str, int], opened: Place, sock: Socket, bell: _Bell) -> None:
+    def __init__(self, address: tuple[str, int], opened: Place, sock: Socket, bell: Bell) -> None:
         self.address = address
         self.opened = opened
         self.requests = 0
@@ -141,11 +145,15 @@ class Connection:
 
 
 class Ledger:
-    """A thread-safe record of the connections that tracked clients opened."""
+    """A thread-safe record of the connections that tracked clients opened.
+
+    Attributes:
+        bell: rings when something has changed.
+    """
 
     def __init__(self) -> None:
         self._connections: list[Connection] = []
-        self._bell = _Bell()
+        self.bell = Bell()
 
     def opened(self, address: tuple[str, int], sock: Socket) -> Connection:
         """Record a connection that was just opened, and return its entry.
@@ -153,9 +161,9 @@ class Ledger:
         For whoever writes a transport. The calling stack tells which line of the adapter
         opened it; `sock` is the socket after any TLS handshake.
         """
-        connection = Connection(address, calling_place(sys._getframe()), sock, self._bell)
+        connection = Connection(address, calling_place(sys._getframe()), sock, self.bell)
         self._connections.append(connection)
-        self._bell.ring()
+        self.bell.ring()
         return connection
 
     @property
@@ -180,7 +188,7 @@ class Ledger:
         between for changes that nothing announces. What it raises passes through.
         """
         deadline = now() + timeout
-        with self._bell.heard() as rings:
+        with self.bell.subscribe() as rings:
             while not predicate():
                 remaining = deadline - now()
                 if remaining <= 0:
@@ -229,32 +237,36 @@ class Ledger:
             raise AssertionError(_complaint(left, timeout))
 
 
-class _Bell:
+class Bell:
     """Wakes whoever listens.
 
     It rings from weak-reference callbacks, thus at any allocation of any thread, perhaps one
     that holds a lock of ours. So ringing takes no lock: the listeners are a tuple that is
     replaced, never changed, and `SimpleQueue.put` is documented as re-entrant.
+
+    Attributes:
+        lock: held while the listeners change.
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._listeners: tuple[queue.SimpleQueue[None], ...] = ()
 
     def ring(self) -> None:
+        """Wake them."""
         for listener in self._listeners:
             listener.put(None)
 
     @contextmanager
-    def heard(self) -> Iterator[queue.SimpleQueue[None]]:
+    def subscribe(self) -> Iterator[queue.SimpleQueue[None]]:
         """Yield a queue that gets one item for each ring."""
         listener: queue.SimpleQueue[None] = queue.SimpleQueue()
-        with self._lock:
+        with self.lock:
             self._listeners += (listener,)
         try:
             yield listener
         finally:
-            with self._lock:
+            with self.lock:
                 self._listeners = tuple(x for x in self._listeners if x is not listener)
 
 

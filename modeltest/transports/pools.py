@@ -11,7 +11,7 @@ import queue
 import weakref
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
@@ -19,7 +19,9 @@ from urllib3.poolmanager import PoolManager
 from urllib3.response import HTTPResponse
 
 from modeltest.transports.base import Transport
-from modeltest.transports.ledger import Connection, Ledger
+
+if TYPE_CHECKING:
+    from modeltest.transports.ledger import Connection, Ledger
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class TrackedHTTPConnection(HTTPConnection):
         return response
 
     def close(self) -> None:
-        """Close; a response still being read is thereby given up."""
+        """Close; a response still being read is thereby dropped."""
         super().close()
         self._last_response = None
         if self._ledger_entry is not None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
 
-from modeltest.transports.ledger import Ledger
+from modeltest.transports.in_process import answered_in_process
 from modeltest.transports.pools import PooledTransport, track
+
+if TYPE_CHECKING:
+    from modeltest.transports.ledger import Ledger
 
 
 class RequestsTransport(PooledTransport):
@@ -20,6 +23,14 @@ class RequestsTransport(PooledTransport):
     variables, `.netrc` and certificate variables of the author's machine change nothing.
     An adapter under test that mounts an `HTTPAdapter` of its own is not tracked.
     """
+
+    plays_in_process = True
+
+    def in_process(
+        self, base_url: str, content_type: str
+    ) -> AbstractContextManager[Callable[[bytes], None]]:
+        """Return what answers requests below `base_url` without a socket."""
+        return answered_in_process(base_url, content_type)
 
     @contextmanager
     def client(self, ledger: Ledger) -> Iterator[requests.Session]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import urllib3
 
-from modeltest.transports.ledger import Ledger
 from modeltest.transports.pools import PooledTransport, track
+
+if TYPE_CHECKING:
+    from modeltest.transports.ledger import Ledger
 
 
 class Urllib3Transport(PooledTransport):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
     TEXT,
-    Body,
     ErrorResponse,
     Framing,
-    Item,
     Malformed,
-    Payload,
     Role,
     RolePayload,
     ToolNameRule,
@@ -29,7 +26,12 @@ from modeltest.interface import (
     ToolCallDelta,
     Usage,
 )
-from modeltest.wire.blocks import Block, BlockFormat, Delta, only_begins
+from modeltest.wire.blocks import BlockFormat, only_begins
+
+if TYPE_CHECKING:
+    from modeltest.encoding import Body, Item, Payload
+    from modeltest.wire.blocks import Block, Delta
+
 
 _EXCEPTIONS = {
     "internalServerException": "The system encountered an unexpected error.",

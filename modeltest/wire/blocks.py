@@ -5,21 +5,22 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from modeltest.encoding import (
     DELTA_ROLES,
-    Item,
-    Payload,
     Role,
     RolePayload,
     SameEvent,
     Unsupported,
-    UsagePlacement,
     WireError,
     WireFormat,
 )
 from modeltest.interface import Finish, ReasoningDelta, TextDelta, ToolCallDelta
+
+if TYPE_CHECKING:
+    from modeltest.encoding import Item, Payload, UsagePlacement
+
 
 Delta = TextDelta | ReasoningDelta | ToolCallDelta
 """What a block is filled with."""

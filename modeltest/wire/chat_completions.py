@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
     ARGUMENTS,
     TEXT,
-    Body,
     Framing,
-    Payload,
     Role,
     RolePayload,
     WireFormat,
     change_payloads,
     to_json,
 )
-from modeltest.interface import Finish, FinishReason, ToolCallDelta, Usage
+from modeltest.interface import Finish, FinishReason, ToolCallDelta
+
+if TYPE_CHECKING:
+    from modeltest.encoding import Body, Payload
+    from modeltest.interface import Usage
+
 
 CREATED = 1_761_234_567  # seconds since 1970; every chunk of a turn has the same
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
     TEXT,
-    Body,
     ErrorResponse,
     Framing,
-    Item,
-    Payload,
     Role,
     RolePayload,
     ToolNameRule,
@@ -21,7 +18,11 @@ from modeltest.encoding import (
     to_json,
 )
 from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
-from modeltest.wire.blocks import Block, BlockFormat, Delta, only_begins
+from modeltest.wire.blocks import BlockFormat, only_begins
+
+if TYPE_CHECKING:
+    from modeltest.encoding import Body, Item, Payload
+    from modeltest.wire.blocks import Block, Delta
 
 
 class CohereChat(BlockFormat):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
     ARRAY_END,
     TEXT,
-    Body,
     ErrorResponse,
     Framing,
-    Payload,
     Role,
     RolePayload,
     ToolNameRule,
@@ -23,7 +21,12 @@ from modeltest.encoding import (
     to_json,
     whole_arguments,
 )
-from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
+from modeltest.interface import Finish, FinishReason, ToolCallDelta
+
+if TYPE_CHECKING:
+    from modeltest.encoding import Body, Payload
+    from modeltest.interface import ReasoningDelta, Usage
+
 
 _FILTERED = (
     "SAFETY",

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
     ARGUMENTS,
     TEXT,
-    Body,
     ErrorResponse,
-    Item,
-    Payload,
     Role,
     ToolNameRule,
     Unsupported,
@@ -21,8 +18,12 @@ from modeltest.encoding import (
     change_payloads,
     to_json,
 )
-from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
+from modeltest.interface import Finish, FinishReason
 from modeltest.wire.chat_completions import CREATED, ChatCompletions
+
+if TYPE_CHECKING:
+    from modeltest.encoding import Body, Item, Payload
+    from modeltest.interface import ReasoningDelta, ToolCallDelta, Usage
 
 
 class MistralChat(ChatCompletions):

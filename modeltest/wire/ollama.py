@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
     TEXT,
     ErrorResponse,
     Framing,
-    Item,
-    Payload,
     ToolNameRule,
     Unsupported,
     UsagePlacement,
@@ -19,7 +17,12 @@ from modeltest.encoding import (
     to_json,
     whole_arguments,
 )
-from modeltest.interface import FinishReason, ReasoningDelta, ToolCallDelta, Usage
+from modeltest.interface import FinishReason
+
+if TYPE_CHECKING:
+    from modeltest.encoding import Item, Payload
+    from modeltest.interface import ReasoningDelta, ToolCallDelta, Usage
+
 
 # What Go's encoder escapes although JSON does not ask for it.
 _GO_ESCAPES = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})

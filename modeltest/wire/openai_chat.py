@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
     ARGUMENTS,
     TEXT,
-    Body,
-    ErrorResponse,
-    Item,
-    Payload,
     Role,
     ToolNameRule,
     Unsupported,
@@ -20,9 +16,14 @@ from modeltest.encoding import (
     events_of,
     to_json,
 )
-from modeltest.interface import Finish, FinishReason, ReasoningDelta, ToolCallDelta, Usage
+from modeltest.interface import Finish, FinishReason, ToolCallDelta
 from modeltest.wire.chat_completions import CREATED, ChatCompletions
 from modeltest.wire.openai_errors import openai_error_response
+
+if TYPE_CHECKING:
+    from modeltest.encoding import Body, ErrorResponse, Item, Payload
+    from modeltest.interface import ReasoningDelta, Usage
+
 
 _PADDING = ("service_tier", "system_fingerprint", "obfuscation", "logprobs")
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
-    ErrorResponse,
     Framing,
-    Item,
     Malformed,
-    Payload,
     Role,
     RolePayload,
     ToolNameRule,
@@ -19,17 +16,16 @@ from modeltest.encoding import (
     WireError,
     to_json,
 )
-from modeltest.interface import (
-    Finish,
-    FinishReason,
-    ReasoningDelta,
-    TextDelta,
-    ToolCallDelta,
-    Usage,
-)
-from modeltest.wire.blocks import Block, BlockFormat, Delta, only_begins
+from modeltest.interface import FinishReason, ReasoningDelta, TextDelta, ToolCallDelta, Usage
+from modeltest.wire.blocks import Block, BlockFormat, only_begins
 from modeltest.wire.openai_errors import openai_error_response
 from modeltest.wire.responses_output import item, part, place, response
+
+if TYPE_CHECKING:
+    from modeltest.encoding import ErrorResponse, Item, Payload
+    from modeltest.interface import Finish
+    from modeltest.wire.blocks import Delta
+
 
 # What a block's events are called: its parts' start and end, and the deltas between them.
 _PART = {Role.TEXT: "response.content_part", Role.REASONING: "response.reasoning_summary_part"}

@@ -10,6 +10,7 @@ from modeltest.interface import ToolCallDelta
 if TYPE_CHECKING:
     from modeltest.wire.blocks import Block
 
+
 _IDS = {Role.TEXT: "msg", Role.REASONING: "rs", Role.CALL: "fc"}
 
 

@@ -16,9 +16,9 @@ import requests
 from modeltest.backend import backend as backend_module
 from modeltest.backend.backend import Backend, BackendError, SocketsClosed
 from modeltest.backend.response import Framing, Response
-from modeltest.backend.stage import PeerLeft, Stopped
 from modeltest.backend.steps import Close, End, Repeat, Send, Stall
-from modeltest.backend.threads import KitThread
+from modeltest.backend.writer import PeerDisconnected, Stopped
+from modeltest.threads import KitThread
 from tests.backend.client import PATIENCE, POST, Client, chunks
 
 
@@ -117,19 +117,19 @@ class TestMalformedRequests(unittest.TestCase):
 
 def refuse_to_accept(backend, error):
     """Let the next connection fail with `error`; return an event that is set once it has."""
-    server, failed = backend._server, threading.Event()
-    listener = server._listener
+    server, failed = backend.server, threading.Event()
+    listener = server.listener
 
     class Refusing:
         def accept(self):
             failed.set()
-            server._listener = listener
+            server.listener = listener
             raise error
 
         def __getattr__(self, name):
             return getattr(listener, name)
 
-    server._listener = Refusing()
+    server.listener = Refusing()
     return failed
 
 
@@ -142,15 +142,15 @@ class Raise:
     def __repr__(self):
         return "Raise()" + "." * 5000
 
-    def play(self, stage):
+    def run(self, writer):
         raise self.error
 
 
 class WriteOn:
-    def play(self, stage):
-        stage.close()
-        stage.end()  # does nothing
-        stage.write(b"more")
+    def run(self, writer):
+        writer.close()
+        writer.end()  # does nothing
+        writer.write(b"more")
 
 
 class TestFaults(unittest.TestCase):
@@ -195,7 +195,9 @@ class TestFaults(unittest.TestCase):
         self.assertRaises(BackendError, backend.raise_faults)
 
     def test_a_peer_that_leaves_is_none(self):
-        with Backend(Response((Raise(PeerLeft()),)), Response((Raise(Stopped()),))) as backend:
+        with Backend(
+            Response((Raise(PeerDisconnected()),)), Response((Raise(Stopped()),))
+        ) as backend:
             for _ in range(2):
                 with Client(backend) as client:
                     client.send().head()
@@ -206,7 +208,7 @@ class TestFaults(unittest.TestCase):
         release = threading.Event()
 
         class Hang:
-            def play(self, stage):
+            def run(self, writer):
                 release.wait()
 
         with mock.patch.object(backend_module, "STOP_TIMEOUT", 0.05):
@@ -257,7 +259,7 @@ class TestFaults(unittest.TestCase):
                         client.rest()
 
 
-class TestTornSockets(unittest.TestCase):
+class TestLostSockets(unittest.TestCase):
     """Code under test that closes what is not its own cannot hang the backend."""
 
     def torn(self, backend):
@@ -267,18 +269,18 @@ class TestTornSockets(unittest.TestCase):
 
     def test_closed_by_number(self):
         backend = Backend().start()
-        os.close(backend._server._selector.fileno())
+        os.close(backend.server.selector.fileno())
         with contextlib.suppress(OSError):
-            backend._server._waker.send(b"x")
-        wait_for(lambda: not backend._server._loop.is_alive())
+            backend.server.waker.send(b"x")
+        wait_for(lambda: not backend.server.loop.is_alive())
         self.torn(backend)
 
     def test_closed_as_objects(self):
-        for name in ("_listener", "_waker", "_woken"):
+        for name in ("listener", "waker", "woken"):
             with self.subTest(name):
                 backend = Backend().start()
-                getattr(backend._server, name).close()
-                wait_for(lambda backend=backend: not backend._server._loop.is_alive())
+                getattr(backend.server, name).close()
+                wait_for(lambda backend=backend: not backend.server.loop.is_alive())
                 self.torn(backend)
 
     def test_a_connection_that_is_closed_ends_its_handler(self):
@@ -286,9 +288,9 @@ class TestTornSockets(unittest.TestCase):
         with Client(backend) as client:
             client.send(POST)
             self.assertTrue(backend.wait(lambda: bool(backend.exchanges), PATIENCE))
-            (connection,) = backend._server._handlers
+            (connection,) = backend.server.handlers
             connection.socket.close()
-            wait_for(lambda: not backend._server._loop.is_alive())
+            wait_for(lambda: not backend.server.loop.is_alive())
         self.torn(backend)
 
 
@@ -371,7 +373,7 @@ class TestLife(unittest.TestCase):
             clients.enter_context(Client(backend).send(POST[:5]))
             backend.stop()
             self.assertEqual(backend_threads(), set())
-        self.assertTrue(all(exchange.left is None for exchange in backend.exchanges))
+        self.assertTrue(all(exchange.disconnected is None for exchange in backend.exchanges))
 
     def test_hundreds_of_connections_at_once(self):
         with Backend(Response((Send(b"!"), Stall()))) as backend, contextlib.ExitStack() as clients:
@@ -383,7 +385,8 @@ class TestLife(unittest.TestCase):
                 client.close()
             self.assertTrue(
                 backend.wait(
-                    lambda: sum(e.left is not None for e in backend.exchanges) == 150, PATIENCE
+                    lambda: sum(e.disconnected is not None for e in backend.exchanges) == 150,
+                    PATIENCE,
                 )
             )
             backend.stop()
@@ -433,7 +436,7 @@ class TestLife(unittest.TestCase):
             client.send().head()
             for _ in range(5):
                 client.until(b"!")
-            self.assertEqual(backend.exchanges[0].left, None)
+            self.assertEqual(backend.exchanges[0].disconnected, None)
             with Client(backend) as slow:  # reads must have no limit either
                 slow.send(POST[:5])
                 time.sleep(0.03)
@@ -451,4 +454,4 @@ class TestLife(unittest.TestCase):
                 self.assertTrue(backend.wait(lambda: backend.exchanges, PATIENCE))
                 exchange = backend.exchanges[0]
                 self.assertTrue(backend.wait(lambda: exchange.ended, PATIENCE))
-            self.assertTrue(backend.wait(lambda: exchange.left is not None, PATIENCE))
+            self.assertTrue(backend.wait(lambda: exchange.disconnected is not None, PATIENCE))

@@ -3,7 +3,7 @@ import time
 import unittest
 from email.message import Message
 
-from modeltest.backend.exchange import Exchange, Leaving
+from modeltest.backend.exchange import Disconnect, Exchange
 
 
 def exchange(body=b"", **more):
@@ -43,7 +43,7 @@ class TestExchange(unittest.TestCase):
     def test_is_over_once_the_peer_left_or_all_was_sent_or_it_was_reset(self):
         self.assertFalse(exchange().over)
         for note in (
-            lambda e: e.note_left(Leaving.FIN),
+            lambda e: e.note_disconnected(Disconnect.FIN),
             lambda e: e.note_ended(),
             lambda e: e.note_reset(),
         ):
@@ -54,17 +54,17 @@ class TestExchange(unittest.TestCase):
     def test_only_the_first_leaving_counts(self):
         one = exchange()
         before = time.monotonic()
-        one.note_left(Leaving.FIN)
-        left_at = one.left_at
-        one.note_left(Leaving.RST)
-        self.assertIs(one.left, Leaving.FIN)
-        self.assertEqual(one.left_at, left_at)
-        self.assertLessEqual(before, left_at)
+        one.note_disconnected(Disconnect.FIN)
+        disconnected_at = one.disconnected_at
+        one.note_disconnected(Disconnect.RST)
+        self.assertIs(one.disconnected, Disconnect.FIN)
+        self.assertEqual(one.disconnected_at, disconnected_at)
+        self.assertLessEqual(before, disconnected_at)
 
     def test_every_change_is_announced(self):
         heard = []
         one = exchange(changed=lambda: heard.append(1))
-        one.note_left(Leaving.RST)
+        one.note_disconnected(Disconnect.RST)
         one.note_ended()
         one.note_reset()
         one.note_blocked()

@@ -6,8 +6,7 @@ import unittest
 import requests
 
 from modeltest.backend.backend import Backend
-from modeltest.backend.exchange import Leaving
-from modeltest.backend.progress import Progress
+from modeltest.backend.exchange import Disconnect
 from modeltest.backend.response import Framing, Response
 from modeltest.backend.steps import (
     Await,
@@ -23,6 +22,7 @@ from modeltest.backend.steps import (
     events,
     writes,
 )
+from modeltest.threads import Progress
 from tests.backend.client import PATIENCE, POST, Client, chunks
 
 TWO = events([b"data: 1\n\n", b"data: 2\n\n"])
@@ -36,7 +36,7 @@ class TestFraming(unittest.TestCase):
             head, rest = client.send(request).head(), client.rest()
             client.close()
             exchange = backend.exchanges[0]
-            self.assertTrue(backend.wait(lambda: exchange.left is not None, PATIENCE))
+            self.assertTrue(backend.wait(lambda: exchange.disconnected is not None, PATIENCE))
         return head, rest, exchange
 
     def test_chunked_is_one_chunk_a_write_and_keeps_the_connection(self):
@@ -68,7 +68,7 @@ class TestFraming(unittest.TestCase):
         self.assertNotIn("Length", head)
         self.assertEqual(rest, BODY)
         self.assertTrue(exchange.ended)
-        self.assertIs(exchange.left, Leaving.FIN)
+        self.assertIs(exchange.disconnected, Disconnect.FIN)
 
     def test_an_http_1_0_client_gets_no_chunks(self):
         head, rest, _ = self.receive(Response(TWO), b"GET / HTTP/1.0\r\n\r\n")
@@ -79,7 +79,7 @@ class TestFraming(unittest.TestCase):
         request = b"POST / HTTP/1.1\r\nConnection: close\r\n\r\n"
         _, rest, exchange = self.receive(Response(TWO), request)
         self.assertEqual(chunks(rest), [b"data: 1\n\n", b"data: 2\n\n", b""])
-        self.assertIs(exchange.left, Leaving.FIN)
+        self.assertIs(exchange.disconnected, Disconnect.FIN)
 
     def test_a_shorter_body_than_claimed_ends_by_closing_and_is_not_ended(self):
         head, rest, exchange = self.receive(Response(TWO, framing=Framing.LENGTH, length=99))
@@ -144,7 +144,9 @@ class TestSteps(unittest.TestCase):
                     rest = None
                 client.close()
                 exchange = backend.exchanges[0]
-                self.assertTrue(backend.wait(lambda e=exchange: e.left or e.reset, PATIENCE))
+                self.assertTrue(
+                    backend.wait(lambda e=exchange: e.disconnected or e.reset, PATIENCE)
+                )
             yield framing, rest, exchange
 
     def plain(self, framing, rest):
@@ -188,7 +190,9 @@ class TestSteps(unittest.TestCase):
                 exchange = backend.exchanges[0]
                 self.assertFalse(exchange.over)
                 client.close()
-                self.assertTrue(exchange.wait(lambda e=exchange: e.left is not None, PATIENCE))
+                self.assertTrue(
+                    exchange.wait(lambda e=exchange: e.disconnected is not None, PATIENCE)
+                )
                 self.assertGreaterEqual(exchange.sent_events, 42 - 7)
 
     def test_flood_ends_at_its_limit_and_stalls(self):
@@ -256,14 +260,16 @@ class TestSteps(unittest.TestCase):
                 client.send().until(b"a")
                 exchange = backend.exchanges[0]
                 self.assertTrue(exchange.wait(lambda e=exchange: e.ended, PATIENCE))
-                self.assertIsNone(exchange.left)
+                self.assertIsNone(exchange.disconnected)
                 client.close()
-                self.assertTrue(exchange.wait(lambda e=exchange: e.left is not None, PATIENCE))
+                self.assertTrue(
+                    exchange.wait(lambda e=exchange: e.disconnected is not None, PATIENCE)
+                )
 
     def test_close(self):
         for framing, rest, exchange in self.bodies(Send(b"a"), Close(), Send(b"b"), length=9):
             self.assertEqual(rest, b"1\r\na\r\n" if framing is Framing.CHUNKED else b"a")
-            self.assertEqual((exchange.ended, exchange.left), (False, Leaving.FIN))
+            self.assertEqual((exchange.ended, exchange.disconnected), (False, Disconnect.FIN))
 
     def test_close_inside_a_chunk(self):
         step = CloseInsideChunk(b"abc", missing=7)

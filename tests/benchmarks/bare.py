@@ -156,7 +156,7 @@ class _Hand:
         self.drain()
         self.close()
 
-    def leave_loop(self) -> None:
+    def break_loop(self) -> None:
         """Do nothing: no loop of this thread refers to the stream."""
 
     def close(self) -> None:

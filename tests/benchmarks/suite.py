@@ -11,7 +11,7 @@ import tests.adapters.test_openai_chat as example
 import tests.adapters.test_openai_chat_wire as wire
 from modeltest import corpus
 from modeltest.checks import BY_NAME
-from modeltest.testcases.preflight import target_of
+from modeltest.testcases.adapter import target_of
 from tests.benchmarks.measure import Series, Table, in_turns, milliseconds, timed
 from tests.benchmarks.targets import passed
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from modeltest.backend import Backend, Exchange, Stage
+from modeltest.backend import Backend, Exchange, ResponseWriter
 from modeltest.consumer import Stream
 from modeltest.delivery import Target
 from modeltest.harness import Check
@@ -64,7 +64,7 @@ def record(check: Check, target: Target) -> list[Scene]:
             scenes[-1].answers.append(answers[exchange])
             return exchange, response
 
-    class RecordedStage(Stage):
+    class RecordedWriter(ResponseWriter):
         def write_raw(self, data: bytes) -> None:
             super().write_raw(data)
             answers[self.exchange].writes.append(data)
@@ -84,7 +84,7 @@ def record(check: Check, target: Target) -> list[Scene]:
 
     with (
         mock.patch("modeltest.harness.context.Backend", RecordedBackend),
-        mock.patch("modeltest.backend.handler.Stage", RecordedStage),
+        mock.patch("modeltest.backend.handler.ResponseWriter", RecordedWriter),
         mock.patch.object(Stream, "start", recorded_start),
     ):
         passed(check, target)

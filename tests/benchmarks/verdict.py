@@ -52,7 +52,7 @@ def _drop(stream: Stream) -> None:
 
 
 def _close(stream: Stream) -> None:
-    stream.leave_loop()
+    stream.break_loop()
     stream.close()
 
 

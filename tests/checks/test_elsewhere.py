@@ -11,8 +11,9 @@ from requests.adapters import HTTPAdapter
 
 from modeltest.backend import Response, Send
 from modeltest.delivery import ServedContext, run
-from modeltest.delivery.elsewhere import Caught, caught_elsewhere, in_place
 from modeltest.harness import Check
+from modeltest.transports import Caught, caught_elsewhere
+from modeltest.transports.elsewhere import in_place
 
 from .targets import check, target
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from modeltest.backend import KitThread
 from modeltest.delivery.leaks import Leaks, caught_leaks
+from modeltest.threads import KitThread
 
 
 class Raising:

@@ -8,11 +8,11 @@ from contextlib import aclosing
 from typing import Any
 
 from modeltest import Event, Request
-from modeltest.backend import Progress
 from modeltest.checks import BY_NAME
 from modeltest.consumer import AsyncConsumer
 from modeltest.delivery import Target, run
 from modeltest.harness import Outcome, Status
+from modeltest.threads import Progress
 from modeltest.transports import OwnTransport
 from tests.mutants import parrot
 from tests.mutants.awaiting import AsyncParrot
@@ -149,7 +149,7 @@ class TestConsumer(unittest.TestCase):
 
         consumer = AsyncConsumer()
         consumer.build(connect, 5)
-        consumer.leave(5)
+        consumer.close_loop(5)
         far.setblocking(False)
         self.assertRaises(BlockingIOError, far.recv, 1)
         far.settimeout(5)

@@ -7,10 +7,10 @@ import threading
 import unittest
 from unittest import mock
 
-from modeltest.backend import KitThread
 from modeltest.delivery import run
 from modeltest.delivery.process_state import failure_of, process_state_kept
 from modeltest.harness import Status
+from modeltest.threads import KitThread
 
 from .targets import check, target
 

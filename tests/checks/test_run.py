@@ -10,10 +10,10 @@ from unittest import mock
 
 from modeltest import Event, ModelError, Request
 from modeltest.backend import BackendError, End, Response, events
-from modeltest.consumer import Hang
 from modeltest.delivery import ServedContext, run
 from modeltest.demo.acme import AcmeModel
 from modeltest.harness import Evidence, Failure, Level, Need, Outcome, SetUpError, Skip, Status
+from modeltest.threads import Hang
 
 from .targets import check, event, target
 
@@ -23,7 +23,7 @@ ANSWER = Response((*events([event(0), event(1)]), End()))
 class Exploding:
     """A step that raises, as a fault of the kit does."""
 
-    def play(self, stage: Any) -> None:
+    def run(self, writer: Any) -> None:
         raise ValueError("no such step")
 
     def __repr__(self) -> str:

@@ -5,11 +5,11 @@ import json
 import unittest
 from urllib.parse import quote, quote_plus
 
-from modeltest.backend import REDACTED
 from modeltest.checks import BY_NAME
 from modeltest.delivery import Target, run
 from modeltest.harness import SetUpError
 from modeltest.harness.secret import Secret
+from modeltest.redaction import REDACTED
 
 KEY = 'sk-a/b+c d"e\\f-3f9c2a'
 

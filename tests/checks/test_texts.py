@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 from unittest import mock
 
-from modeltest.assertions import carried_by, notes_of
 from modeltest.checks import ALL, BY_NAME
 from modeltest.delivery import Target, run
 from modeltest.demo.acme import AcmeModel
 from modeltest.harness import Check, Outcome, Status
 from modeltest.interface import ModelError
+from modeltest.threads import carried_by, notes_of
 from tests.benchmarks.targets import openai_chat
 from tests.mutants import (
     arriving,
@@ -354,7 +354,7 @@ for name in TEXTS:
 class TestMany(unittest.TestCase):
     def test_three_hundred_streams_have_an_end_in_time(self) -> None:
         target = Target(new_model=parrot.Parrot, event=parrot.event)
-        with mock.patch("modeltest.checks.release._PATIENCE", 0):
+        with mock.patch("modeltest.checks.release.PATIENCE", 0):
             outcome = run(BY_NAME["release/many"], target)
         self.assertRegex(
             outcome.text, r"\Arelease/many: only 0 of 300 streams were left within 0 s: leaving"

@@ -13,9 +13,11 @@ from typing import Any
 from unittest import mock
 
 from modeltest import Request, TextDelta, user
-from modeltest.consumer.consumers import AsyncConsumer, Consumer, SyncConsumer
-from modeltest.consumer.pending import Hang, Pending
+from modeltest.consumer.asynchronous import AsyncConsumer
+from modeltest.consumer.consumer import Consumer
 from modeltest.consumer.stream import Stream
+from modeltest.consumer.sync import SyncConsumer
+from modeltest.threads import Hang, Pending
 
 PATIENCE = 30.0  # seconds; only how long a failing test takes to say so
 SHORT = 0.05  # seconds; where what is waited for never comes

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, Self
 
 from modeltest import TextDelta
-from modeltest.consumer.consumers import AsyncConsumer
-from modeltest.consumer.hand import ConsumerError
+from modeltest.consumer.asynchronous import AsyncConsumer
+from modeltest.consumer.handle import ConsumerError
 from tests.consumer.models import HI, PATIENCE, AsyncTestCase, WeirdError, word
 from tests.consumer.test_sync import TestErrors as SyncErrors
 
@@ -122,7 +122,7 @@ class TestVerbs(AsyncTestCase):
         model = Words()
         stream = self.opened(model)
         stream.take()
-        self.assertIsNone(stream.leave_loop())
+        self.assertIsNone(stream.break_loop())
         stream.take()
         self.assertFalse(model.closed.is_set())
         self.assertEqual(len(stream.log.events), 2)
@@ -187,10 +187,10 @@ class TestVerbs(AsyncTestCase):
 
     def test_release_twice(self) -> None:
         stream = self.opened(Words())
-        stream.release()
-        stream.release()
+        stream.drop_soon()
+        stream.drop_soon()
         self.consumer.stop(PATIENCE)
-        stream.release()
+        stream.drop_soon()
 
     def test_a_verb_after_the_release_is_told_so(self) -> None:
         stream = self.opened(Words())

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Self
 from unittest import mock
 
-from modeltest.consumer.consumers import AsyncConsumer
-from modeltest.consumer.pending import Hang
+from modeltest.consumer.asynchronous import AsyncConsumer
 from modeltest.consumer.stream import Stream
+from modeltest.threads import Hang
 from tests.consumer.models import HI, PATIENCE, SHORT, AsyncTestCase, Stubborn, word
 
 
@@ -173,15 +173,15 @@ class TestHangs(AsyncTestCase):
                 ended.set()
 
         stream, _ = self.hang_in("next", block, WAITING)
-        stream.release()
+        stream.drop_soon()
         self.assertTrue(ended.wait(PATIENCE))
 
     def test_new_model(self) -> None:
         with self.assertRaises(Hang) as raised:
             self.consumer.build(wait, SHORT)
         self.assertEqual(raised.exception.operation, "new_model()")
-        self.hanging(self.consumer._begin_build(wait, []), shows=WAITING)
-        self.hanging(self.consumer._begin_build(spin, []), shows="in spin")
+        self.hanging(self.consumer.begin_build(wait, []), shows=WAITING)
+        self.hanging(self.consumer.begin_build(spin, []), shows="in spin")
 
     def test_a_stream_is_made_even_while_the_loop_is_blocked(self) -> None:
         gate = threading.Event()
@@ -289,7 +289,7 @@ class TestRefusingToEnd(AsyncTestCase):
                     if where != "stream":
                         stream.open()
                     self.hang(stream, *verb, shows="asyncio.sleep(10**6)")
-                    stream.release()
+                    stream.drop_soon()
                     consumer.stop(SHORT)
                     self.assert_ends(stream.thread)
                     stubborn.over = True
@@ -315,7 +315,7 @@ class TestRefusingToEnd(AsyncTestCase):
             stubborn()
 
         consumer = AsyncConsumer()
-        self.hanging(consumer._begin_build(block, []), shows="time.sleep(0.001)")
+        self.hanging(consumer.begin_build(block, []), shows="time.sleep(0.001)")
         thread = consumer.stream(Blocker("", wait), HI, PATIENCE).thread
         consumer.stop(SHORT)  # it returns
         self.assertTrue(thread.is_alive())

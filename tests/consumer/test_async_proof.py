@@ -16,7 +16,7 @@ import httpx
 
 from modeltest import Event, Finish, IncompleteResponseError, OwnTransport, Request, TextDelta
 from modeltest.checks import BY_NAME
-from modeltest.consumer.consumers import AsyncConsumer
+from modeltest.consumer.asynchronous import AsyncConsumer
 from modeltest.delivery import Target, run
 from modeltest.harness import Outcome, Status
 from tests.adapters.openai_chat import OpenAIChatModel

@@ -158,7 +158,7 @@ class TestReferences(AsyncTestCase):
         stream = self.opened(model)
         stream.take()
         self.hang(stream, "take", 1, shows="await asyncio.Event().wait()")
-        stream.release()
+        stream.drop_soon()
         self.assert_gone(model.gone)
 
     def test_after_a_close_from_elsewhere(self) -> None:
@@ -172,7 +172,7 @@ class TestReferences(AsyncTestCase):
     def test_after_a_release_without_drop(self) -> None:
         model = Object()
         stream = self.opened(model)
-        stream.release()
+        stream.drop_soon()
         self.assert_gone(model.gone)
 
     def test_the_model_that_failed_to_be_built(self) -> None:

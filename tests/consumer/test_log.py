@@ -1,7 +1,8 @@
 import unittest
 
 from modeltest import ReasoningDelta, TextDelta
-from modeltest.consumer.log import Log, without_tracebacks
+from modeltest.consumer.log import Log
+from modeltest.threads import without_tracebacks
 from tests.consumer.models import WeirdError
 
 

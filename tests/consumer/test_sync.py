@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from modeltest import CancelToken, TextDelta
-from modeltest.consumer.consumers import SyncConsumer
-from modeltest.consumer.given import NoEvent
-from modeltest.consumer.hand import ConsumerError
+from modeltest.consumer.handle import ConsumerError
 from modeltest.consumer.log import Endless
+from modeltest.consumer.sync import SyncConsumer
+from modeltest.validation import NoEvent
 from tests.consumer.models import HI, PATIENCE, SyncTestCase, WeirdError, word
 
 
@@ -124,7 +124,7 @@ class TestVerbs(SyncTestCase):
         model = Words()
         stream = self.opened(model)
         stream.take()
-        self.assertIsNone(stream.leave_loop())
+        self.assertIsNone(stream.break_loop())
         self.assertFalse(model.closed.is_set())
         stream.take()
         self.assertEqual(len(stream.log.events), 2)
@@ -197,8 +197,8 @@ class TestVerbs(SyncTestCase):
 
     def test_release_twice(self) -> None:
         stream = self.opened(Words())
-        stream.release()
-        stream.release()
+        stream.drop_soon()
+        stream.drop_soon()
         first, second = self.opened(Words()), self.opened(Words())
         self.assertIs(first.thread, stream.thread)  # it is given back, and once
         self.assertIsNot(second.thread, stream.thread)
@@ -409,14 +409,14 @@ class TestLetGo(SyncTestCase):
         held: list[Any] = [Both()]
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            self.consumer.let_go(held, PATIENCE)
+            self.consumer.close_model(held, PATIENCE)
         self.assertEqual((held, closed), ([], ["close"]))
 
     def test_what_its_close_raises_does_not_matter(self) -> None:
         for error in ValueError(), SystemExit(), KeyboardInterrupt():
             with self.subTest(type(error)):
                 held = [unittest.mock.Mock(spec=["close"], **{"close.side_effect": error})]
-                self.consumer.let_go(held, PATIENCE)
+                self.consumer.close_model(held, PATIENCE)
                 self.assertEqual(held, [])
 
 

@@ -10,10 +10,9 @@ from typing import Any, Self
 from unittest import mock
 
 from modeltest import CancelToken, TextDelta
-from modeltest.consumer import worker
-from modeltest.consumer.consumers import SyncConsumer
-from modeltest.consumer.pending import Hang
 from modeltest.consumer.stream import Stream
+from modeltest.consumer.sync import SyncConsumer
+from modeltest.threads import Hang, worker
 from tests.consumer.models import HI, PATIENCE, SHORT, Stubborn, SyncTestCase, word
 
 
@@ -146,7 +145,7 @@ class TestHangs(SyncTestCase):
         gate = threading.Event()
         stream = self.opened(Blocker("drop", gate.wait))
         stream.take()
-        stream.release()
+        stream.drop_soon()
         self.consumer.stop(SHORT)
         self.assertTrue(stream.thread.is_alive())
         gate.set()
@@ -171,7 +170,7 @@ class TestHangs(SyncTestCase):
 
         stream = self.opened(Model(), PATIENCE)
         stream.take()
-        stream._deadline = SHORT
+        stream.deadline = SHORT
         with self.assertRaises(Hang) as raised:
             stream.cancel()
         self.assertEqual(raised.exception.operation, "cancel()")
@@ -181,15 +180,15 @@ class TestHangs(SyncTestCase):
         with self.assertRaises(Hang) as raised:
             self.consumer.build(spin, SHORT)
         self.assertEqual(raised.exception.operation, "new_model()")
-        self.hanging(self.consumer._begin_build(spin, []), shows="in spin")
-        while any(worker.thread.is_alive() for worker in self.consumer._workers):
+        self.hanging(self.consumer.begin_build(spin, []), shows="in spin")
+        while any(worker.thread.is_alive() for worker in self.consumer.workers):
             self.consumer.stop(PATIENCE)
 
     def test_a_late_unwinding_harms_nobody(self) -> None:
         """The verb that hung may have come back just before it is unwound."""
         jobs, job = mock.Mock(), mock.Mock()
         jobs.get.side_effect = [SystemExit, job, None]
-        worker._work(jobs)
+        worker.work(jobs)
         job.assert_called_once_with()
 
     def test_other_streams_are_not_held_up(self) -> None:

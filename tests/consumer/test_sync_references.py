@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from modeltest import CancelToken
-from modeltest.consumer.log import without_tracebacks
+from modeltest.threads import without_tracebacks
 from tests.consumer.models import PATIENCE, SHORT, Mark, SyncTestCase, WeirdError, word
 
 
@@ -159,7 +159,7 @@ VERBS: dict[str, tuple[tuple[Any, ...], ...]] = {
     "take": (("take", 1),),
     "take beyond the end": (("take", 9),),
     "drain": (("drain",),),
-    "leave the loop": (("take", 1), ("leave_loop",)),
+    "leave the loop": (("take", 1), ("break_loop",)),
     "close": (("take", 1), ("close",)),
     "close twice": (("close",), ("close",)),
     "closing": (("within", False, 1, "break"),),
@@ -194,7 +194,7 @@ class TestReferences(SyncTestCase):
         model = RaisingGenerator()
         stream = self.opened(model)
         stream.drain()
-        stream.leave_loop()
+        stream.break_loop()
         self.assert_gone(model.gone)
         self.assertIn("_fail", "".join(stream.log.raised_at))
 
@@ -230,7 +230,7 @@ class TestReferences(SyncTestCase):
         model = Object()
         stream = self.opened(model)
         stream.take()
-        stream.release()
+        stream.drop_soon()
         self.assert_gone(model.gone)
 
     def test_after_a_hang_once_it_is_over(self) -> None:
@@ -247,7 +247,7 @@ class TestReferences(SyncTestCase):
             stream = self.opened(model)
             self.hang(stream, "take", 1, shows="gate.wait()")
             if released:
-                stream.release()
+                stream.drop_soon()
             gate.set()
             if not released:
                 stream.drop()

@@ -8,14 +8,7 @@ from urllib.parse import quote, urljoin
 
 import requests
 
-from modeltest import (
-    APIError,
-    ConfigError,
-    Event,
-    ModelError,
-    Request,
-    StreamProtocolError,
-)
+from modeltest import APIError, ConfigError, Event, ModelError, Request, StreamProtocolError
 
 from .cut import STOP
 from .parrot import KEY, Parrot, Raw

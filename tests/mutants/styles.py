@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from modeltest import (
-    CancelToken,
-    Event,
-    Finish,
-    IncompleteResponseError,
-    Request,
-    TextDelta,
-)
+from modeltest import CancelToken, Event, Finish, IncompleteResponseError, Request, TextDelta
 from tests.adapters.sse import SSEDecoder
 
 from .parrot import CancellableParrot, Parrot, Raw

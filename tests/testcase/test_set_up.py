@@ -5,6 +5,7 @@ import re
 import threading
 import unittest
 import warnings
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
@@ -14,6 +15,7 @@ from modeltest import (
     AsyncModelContractTestCase,
     ConfigError,
     ContractWarning,
+    Finish,
     ModelContractTestCase,
     ModelError,
     OwnTransport,
@@ -28,7 +30,7 @@ from modeltest.checks import ALL
 from modeltest.delivery import Target
 from modeltest.demo.acme import AcmeModel
 from modeltest.harness import SetUpError, Status
-from modeltest.testcases.preflight import target_of, try_out
+from modeltest.testcases.adapter import target_of, try_out
 from modeltest.wire import OllamaChat, OpenAIChat, UsagePlacement, WireFormat
 from tests.adapters.home_made_wire import AcmeLines
 
@@ -204,6 +206,94 @@ class TestWrongAdapter(unittest.TestCase):
         self.assertEqual(len(result.skipped), 2)
 
 
+class Chat:
+    """An adapter with another method, other requests and events of its own."""
+
+    def __init__(self, base_url: str, client: Any) -> None:
+        self._model = new_model(base_url, client)
+
+    def ask(self, prompt: str, tools: Any, choice: Any) -> Iterator[dict[str, str]]:
+        for given in self._model.stream(Request((user(prompt),), tools, choice)):
+            match given:
+                case TextDelta(text):
+                    yield {"word": text}
+                case Finish(reason):
+                    yield {"end": reason}
+
+
+def ask(model: Chat, request: Request) -> Any:
+    return model.ask(request.messages[0].text, request.tools, request.tool_choice)
+
+
+def translate(given: dict[str, str]) -> Any:
+    if "word" in given:
+        return TextDelta(given["word"])
+    return Finish(given["end"], raw=given["end"])
+
+
+class TestHooks(unittest.TestCase):
+    def chat(self, **attributes: Any) -> type[ModelContractTestCase]:
+        hooks = {"open_stream": ask, "translate": translate}
+        return acme(new_model=Chat, **{**hooks, **attributes})
+
+    def assert_problem(self, pattern: str, **attributes: Any) -> None:
+        self.assertRegex(text_of(run(self.chat(**attributes), SET_UP)), pattern)
+
+    def test_an_adapter_that_knows_nothing_of_modeltest(self) -> None:
+        result = run(self.chat())
+        self.assertEqual((result.failures, result.errors), ([], []))
+        self.assertGreater(result.testsRun - len(result.skipped), 20)
+
+    def test_they_may_be_methods(self) -> None:
+        for make in staticmethod, lambda hook: lambda self, *args: hook(*args):
+            given = self.chat(open_stream=make(ask), translate=make(translate))
+            with self.subTest(make):
+                self.assertEqual(run(given, SET_UP).failures, [])
+
+    def test_neither_stream_nor_hook(self) -> None:
+        self.assert_problem(
+            r"new_model gave <.*Chat object.*>: expected an adapter with a method "
+            r"stream\(request\), or a test case with open_stream\(model, request\)",
+            open_stream=None,
+        )
+
+    def test_wrong_signatures(self) -> None:
+        self.assert_problem(
+            r"TestAcme\.open_stream takes \(model\): expected open_stream\(model, request\)",
+            open_stream=lambda self, model: None,
+        )
+        self.assert_problem(
+            r"TestAcme\.translate takes \(a, b\): expected translate\(event\)",
+            translate=lambda self, a, b: None,
+        )
+        self.assert_problem(r"TestAcme\.translate is 7: expected translate\(event\)", translate=7)
+
+    def test_a_translate_that_is_asynchronous(self) -> None:
+        async def later(event: Any) -> Any: ...
+
+        self.assert_problem(
+            r"TestAcme\.translate is asynchronous: expected a plain function", translate=later
+        )
+
+    def test_an_open_stream_that_is_asynchronous(self) -> None:
+        async def later(model: Chat, request: Request) -> Any: ...
+
+        self.assert_problem(r"open_stream\(\) is asynchronous", open_stream=later)
+
+    def test_a_translate_that_raises_is_not_the_adapters_fault(self) -> None:
+        self.assert_problem(
+            r"set-up: translate\(\{'word': 'word 0 '\}\) raised KeyError\('text'\)\.\n(.*\n)*"
+            r"  fix +correct the test case's translate\(event\): expected an event of modeltest",
+            translate=lambda given: TextDelta(given["text"]),
+        )
+
+    def test_a_translate_that_gives_no_event(self) -> None:
+        self.assert_problem(
+            r"set-up: translate\(\{'word': 'word 0 '\}\) gave 'word 0 '; expected an event of mod",
+            translate=lambda given: given.get("word"),
+        )
+
+
 class TestAttributes(unittest.TestCase):
     """Each attribute reaches the checks as it was given, or is refused with what is expected."""
 
@@ -230,7 +320,8 @@ class TestAttributes(unittest.TestCase):
             if not name.startswith("_") and not callable(value)
         }
         wrong = {attributes for attributes, _, _ in self.wrong()}
-        self.assertEqual(own - wrong, {"api_key", "expected_failures", "skips", "strict"})
+        hooks = {"open_stream", "translate"}  # see TestHooks
+        self.assertEqual(own - wrong - hooks, {"api_key", "expected_failures", "skips", "strict"})
 
     def test_what_is_given_is_used(self) -> None:
         request = Request(messages=(user("what?"),))

@@ -50,7 +50,7 @@ class Exploding:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def play(self, stage: Any) -> None:
+    def run(self, writer: Any) -> None:
         raise self.error
 
     def __repr__(self) -> str:

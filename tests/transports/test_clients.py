@@ -553,7 +553,7 @@ class Urllib3Test(ClientTest):
         connection = TrackedHTTPConnection(*self.server.address, ledger=self.ledger)
         connection.connect()
         kept = connection.sock
-        with self.ledger._bell.heard() as rings:
+        with self.ledger.bell.subscribe() as rings:
             connection.close()
             self.assertFalse(rings.empty())
         self.assertEqual((kept.fileno(), self.entry.state), (-1, State.CLOSED))

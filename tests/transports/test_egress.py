@@ -20,9 +20,9 @@ from typing import Any
 import requests
 import urllib3
 
+from modeltest.threads import Place
 from modeltest.transports import egress
 from modeltest.transports.egress import Attempt, EgressGuard, EgressRefused, LookupRefused
-from modeltest.transports.place import Place
 
 from .servers import BODY, PATIENCE, Server, answers, chunked
 
@@ -227,7 +227,7 @@ class CanonicalTest(unittest.TestCase):
     def test_loopback_is_one_host(self) -> None:
         loopback = ("localhost", "Localhost.", "127.0.0.1", "127.9.9.9", "::1", "0.0.0.0", "::", "")
         for host in (*loopback, "::ffff:127.0.0.1"):
-            self.assertEqual(egress._canonical(host), "127.0.0.1", host)
+            self.assertEqual(egress.canonical(host), "127.0.0.1", host)
 
     def test_others_are_themselves(self) -> None:
         for host, name in {
@@ -238,7 +238,7 @@ class CanonicalTest(unittest.TestCase):
             "localhost.provider.invalid": "localhost.provider.invalid",
             "fe80::1%lo": "fe80::1%lo",
         }.items():
-            self.assertEqual(egress._canonical(host), name)
+            self.assertEqual(egress.canonical(host), name)
 
 
 class ScopeTest(GuardTest):
@@ -261,7 +261,7 @@ class ScopeTest(GuardTest):
 
     def test_hook_looks_at_nothing_while_no_guard_is_active(self) -> None:
         # These arguments would not survive a look.
-        self.assertIsNone(egress._hook("socket.connect", ()))
+        self.assertIsNone(egress.audit_hook("socket.connect", ()))
 
     def test_hook_is_installed_once_and_not_before_it_is_needed(self) -> None:
         code = """if True:
@@ -335,12 +335,12 @@ class ScopeTest(GuardTest):
         thread.start()
         ident = thread.ident
         with self.guard:
-            self.assertFalse(self.guard._watches(ident))
+            self.assertFalse(self.guard.watches(ident))
             end.set()
             thread.join(PATIENCE)
-            self.assertTrue(self.guard._watches(ident))
+            self.assertTrue(self.guard.watches(ident))
             del thread
-            self.assertTrue(self.guard._watches(ident))
+            self.assertTrue(self.guard.watches(ident))
 
     def test_guards_side_by_side_do_not_meet(self) -> None:
         inside, leave = threading.Event(), threading.Event()

@@ -113,14 +113,14 @@ class WaitTest(LedgerTest):
             "closed": entry.changed,
         }
         for name, change in changes.items():
-            with self.subTest(name), self.ledger._bell.heard() as rings:
+            with self.subTest(name), self.ledger.bell.subscribe() as rings:
                 change()
                 self.assertFalse(rings.empty())
 
     def test_end_of_a_socket_rings_without_a_call(self) -> None:
         ours, theirs = socket.socketpair()
         entry = self.ledger.opened(("127.0.0.1", 80), ours)
-        with self.ledger._bell.heard() as rings:
+        with self.ledger.bell.subscribe() as rings:
             ours.close()
             theirs.close()
             self.assertEqual((entry.state, rings.empty()), (State.CLOSED, True))
@@ -130,8 +130,8 @@ class WaitTest(LedgerTest):
 
     def test_nobody_listens_after_the_wait(self) -> None:
         entry = self.opened()
-        with self.ledger._bell.heard() as outer:
-            with self.ledger._bell.heard() as inner:
+        with self.ledger.bell.subscribe() as outer:
+            with self.ledger.bell.subscribe() as inner:
                 pass
             entry.changed()
         entry.changed()
@@ -179,7 +179,7 @@ class WaitTest(LedgerTest):
     def test_ring_inside_the_lock_of_the_bell_does_not_block(self) -> None:
         # As a weak reference's callback may: the collector runs where it likes.
         entry = self.opened()
-        with self.ledger._bell._lock:
+        with self.ledger.bell.lock:
             entry.changed()
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from modeltest.threads import Place, calling_place
 from modeltest.transports.ledger import Ledger
-from modeltest.transports.place import Place, calling_place
 
 from .servers import PATIENCE
 

@@ -2,13 +2,7 @@
 
 import unittest
 
-from modeltest import (
-    APIError,
-    Finish,
-    IncompleteResponseError,
-    StreamProtocolError,
-    assemble,
-)
+from modeltest import APIError, Finish, IncompleteResponseError, StreamProtocolError, assemble
 from modeltest.corpus import empty_argument_bodies, short_bodies, whole_bodies
 from modeltest.wire import Body, Role, Unsupported
 from tests.wire.decoders import Decoder, Failed

@@ -3,7 +3,9 @@
 import unittest
 
 from modeltest import APIError, Finish, FinishReason, IncompleteResponseError, TextDelta, Usage
-from modeltest.wire import BedrockConverse, Body, Framing, OpenAIChat, Role, WireError, WirePart
+from modeltest.wire import Body, Framing, Role, WireError, WirePart
+from modeltest.wire.bedrock import BedrockConverse
+from modeltest.wire.openai_chat import OpenAIChat
 from tests.wire.turns import turn_of
 
 STOP = Finish(FinishReason.STOP, "stop")

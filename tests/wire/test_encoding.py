@@ -26,15 +26,7 @@ from modeltest.corpus import (
     usage_bodies,
 )
 from modeltest.wire import (
-    AnthropicMessages,
-    BedrockConverse,
-    CohereChat,
     Framing,
-    Gemini,
-    MistralChat,
-    OllamaChat,
-    OpenAIChat,
-    OpenAIResponses,
     Role,
     RolePayload,
     SameEvent,
@@ -43,6 +35,14 @@ from modeltest.wire import (
     WireError,
     WireFormat,
 )
+from modeltest.wire.anthropic import AnthropicMessages
+from modeltest.wire.bedrock import BedrockConverse
+from modeltest.wire.cohere import CohereChat
+from modeltest.wire.gemini import Gemini
+from modeltest.wire.mistral import MistralChat
+from modeltest.wire.ollama import OllamaChat
+from modeltest.wire.openai_chat import OpenAIChat
+from modeltest.wire.openai_responses import OpenAIResponses
 from tests.wire.formats import FORMATS, meaning
 from tests.wire.turns import turn_of
 

@@ -17,21 +17,15 @@ from modeltest.corpus import (
     unknown_bodies,
     whole_bodies,
 )
-from modeltest.wire import (
-    AnthropicMessages,
-    BedrockConverse,
-    CohereChat,
-    Framing,
-    Gemini,
-    MistralChat,
-    OllamaChat,
-    OpenAIChat,
-    OpenAIResponses,
-    Role,
-    SameEvent,
-    Unsupported,
-    WireFormat,
-)
+from modeltest.wire import Framing, Role, SameEvent, Unsupported, WireFormat
+from modeltest.wire.anthropic import AnthropicMessages
+from modeltest.wire.bedrock import BedrockConverse
+from modeltest.wire.cohere import CohereChat
+from modeltest.wire.gemini import Gemini
+from modeltest.wire.mistral import MistralChat
+from modeltest.wire.ollama import OllamaChat
+from modeltest.wire.openai_chat import OpenAIChat
+from modeltest.wire.openai_responses import OpenAIResponses
 from tests.wire import unframe
 from tests.wire.decoders import Failed
 from tests.wire.formats import FORMATS

@@ -11,7 +11,8 @@ from typing import Any
 import modeltest.encoding
 from modeltest import FinishReason, TextDelta, corpus, fuzz, wire
 from modeltest.checks import ALL
-from modeltest.wire import FORMATS, Framing, OpenAIChat, WireFormat
+from modeltest.wire import FORMATS, Framing, WireFormat
+from modeltest.wire.openai_chat import OpenAIChat
 from tests.wire import decoders
 from tests.wire.formats import CASES
 

@@ -7,18 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from modeltest.encoding import COMMON_TOOL_NAMES, pluck
-from modeltest.wire import (
-    AnthropicMessages,
-    BedrockConverse,
-    CohereChat,
-    Gemini,
-    MistralChat,
-    OllamaChat,
-    OpenAIChat,
-    OpenAIResponses,
-    ToolNameRule,
-    WireFormat,
-)
+from modeltest.wire import ToolNameRule, WireFormat
+from modeltest.wire.anthropic import AnthropicMessages
+from modeltest.wire.bedrock import BedrockConverse
+from modeltest.wire.cohere import CohereChat
+from modeltest.wire.gemini import Gemini
+from modeltest.wire.mistral import MistralChat
+from modeltest.wire.ollama import OllamaChat
+from modeltest.wire.openai_chat import OpenAIChat
+from modeltest.wire.openai_responses import OpenAIResponses
 from tests.wire.formats import FORMATS
 
 STRICT = ToolNameRule("[a-zA-Z0-9_-]+", 64)
