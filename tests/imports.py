@@ -69,9 +69,13 @@ def graph() -> dict[str, set[str]]:
 def longest_chain() -> list[str]:
     """Return the longest chain of imports, the importing module first."""
 
-    @cache
-    def below(module: str) -> tuple[str, ...]:
-        chains = [below(imported) for imported in graph()[module]]
-        return (module, *max(chains, key=len, default=()))
+    longest: dict[str, tuple[str, ...]] = {}
 
-    return list(max(map(below, graph()), key=len))
+    def below(module: str, above: tuple[str, ...]) -> tuple[str, ...]:
+        assert module not in above, f"{module} imports itself by way of {above}"
+        if module not in longest:
+            chains = [below(imported, (*above, module)) for imported in graph()[module]]
+            longest[module] = (module, *max(chains, key=len, default=()))
+        return longest[module]
+
+    return list(max((below(module, ()) for module in graph()), key=len))

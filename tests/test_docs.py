@@ -6,6 +6,7 @@ import re
 import unittest
 from pathlib import Path
 
+from docs import snippets
 from modeltest import (
     Finish,
     FinishReason,
@@ -94,12 +95,18 @@ class TestWirePage(unittest.TestCase):
             with self.subTest(member.name):
                 self.assertIn(f"\n| `{member.name}` | ", self.page)
 
-    def test_what_is_required_and_what_may_be_there_exists(self) -> None:
-        required, _, others = self.page.partition("### What may be there")
-        named = set(re.findall(r"^`(\w+)(?:\(.*\))?`$", required, re.MULTILINE))
+    def test_what_is_required_and_what_is_optional_exists(self) -> None:
+        required, _, others = (
+            self.page.partition("### What is required")[2]
+            .partition("### What a provider never sends")[0]
+            .partition("### What is optional")
+        )
+        named = set(re.findall(r"^\| `(\w+)(?:\(.*?\))?` \|", required, re.MULTILINE))
         self.assertEqual(named, set(WireFormat.required))
-        for line in re.findall(r"^(`.*`)$", others, re.MULTILINE):
-            for name in re.findall(r"`(\w+)", line):
+        rows = re.findall(r"^\| (`.*?`) \|", others, re.MULTILINE)
+        self.assertTrue(rows)
+        for row in rows:
+            for name in re.findall(r"`(\w+)", row):
                 with self.subTest(name):
                     self.assertTrue(hasattr(WireFormat, name))
 
@@ -114,9 +121,9 @@ class TestWirePage(unittest.TestCase):
         self.assertFalse([name for name in left if "beside" in name])
 
 
-class TestQuickstart(unittest.TestCase):
+class TestAttributes(unittest.TestCase):
     def setUp(self) -> None:
-        self.page = page("docs/quickstart.md")
+        self.page = page("docs/api.md").partition("\n## Test cases")[0]
         base = ModelContractTestCase.__mro__[1]
         self.attributes = {
             name for name in base.__annotations__ if not name.startswith("_")
@@ -125,7 +132,7 @@ class TestQuickstart(unittest.TestCase):
     def test_every_attribute_is_named(self) -> None:
         for name in self.attributes:
             with self.subTest(name):
-                self.assertRegex(self.page, rf"(?m)^\| .*`{name}`.* \|")
+                self.assertRegex(self.page, rf"(?m)^\| .*`{name}(?:\(.*?\))?`.*? \|")
 
     def test_what_no_check_reads_is_said(self) -> None:
         said = re.search(r"No check reads (.*?) yet\.", self.page, re.DOTALL)
@@ -139,11 +146,20 @@ class TestQuickstart(unittest.TestCase):
         self.assertEqual(
             set(re.findall(r"`(\w+)`", said[1])) if said else set(),
             unread,
-            'a check reads it now: mend the sentence "No check reads …" in docs/quickstart.md',
+            'a check reads it now: correct the sentence "No check reads …" in docs/api.md',
         )
 
 
 class TestOtherPages(unittest.TestCase):
+    def test_code_is_as_the_examples_have_it(self) -> None:
+        for path in (ROOT / "docs").glob("*.md"):
+            with self.subTest(path.name):
+                self.assertEqual(
+                    path.read_text(encoding="utf-8"),
+                    snippets.updated(path),
+                    "the page is stale: run python -m docs.snippets",
+                )
+
     def test_every_public_name_of_the_wire_is_in_the_api(self) -> None:
         api = page("docs/api.md")
         (left_out,) = re.findall(
@@ -154,7 +170,7 @@ class TestOtherPages(unittest.TestCase):
 
     def test_every_example_adapter_is_in_the_table(self) -> None:
         told = page("docs/writing-an-adapter.md")
-        for path in (ROOT / "tests/adapters").glob("*.py"):
+        for path in (ROOT / "docs/examples").glob("*.py"):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             adapters = [
                 kind

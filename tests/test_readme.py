@@ -1,12 +1,10 @@
-"""What the README shows is what the project does."""
+"""What the README shows is what the project does. `tests/test_pages.py` tests its code and text."""
 
-import io
 import re
-import textwrap
 import unittest
 from pathlib import Path
 
-from modeltest import demo
+from docs import pages
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -18,25 +16,21 @@ def blocks(language: str) -> list[str]:
 
 
 class TestReadme(unittest.TestCase):
+    def test_the_commands_are_the_ones_that_ci_runs(self) -> None:
+        demo, tests = blocks("sh")
+        self.assertRegex(demo, r"\Apython3 -m venv \.venv && .* -m modeltest demo\n\Z")
+        self.assertEqual(tests, ".venv/bin/python -m pytest -n auto\n")
+
     def test_python_is_taken_from_a_tested_example(self) -> None:
-        examples = [
-            path.read_text(encoding="utf-8") for path in (ROOT / "tests/adapters").glob("test_*.py")
-        ]
-        shown = blocks("python")
-        self.assertTrue(shown)
-        for block in shown:
-            with self.subTest(textwrap.shorten(block, 60)):
-                self.assertTrue(any(block in example for example in examples), block)
+        generated = "".join(pages.parts(README).values())
+        self.assertTrue(blocks("python"))
+        for block in blocks("python"):
+            self.assertIn(block, generated)
 
     def test_the_failure_is_what_the_demo_prints(self) -> None:
         (shown,) = blocks("text")
-        out = io.StringIO()
-        self.assertTrue(demo.run(out))
-        printed = out.getvalue().splitlines()
-        for line in shown.splitlines():
-            # How far the connection's end has got when it is looked at is not the same each time.
-            if not line.startswith(("  server", "  client")):
-                self.assertTrue(line in printed, f"the demo does not print: {line}")
+        (command,) = [command for command in pages.parts(README) if "modeltest.demo" in command]
+        self.assertIn(shown, pages.parts(README)[command])
 
     def test_links_lead_to_files(self) -> None:
         targets = re.findall(r"\]\(([^)#:]+)\)", README)
@@ -44,6 +38,12 @@ class TestReadme(unittest.TestCase):
         for target in targets:
             with self.subTest(target):
                 self.assertTrue((ROOT / target).is_file())
+
+    def test_every_page_is_linked(self) -> None:
+        for path in (ROOT / "docs").glob("*.md"):
+            if path.stem not in ("index", "changelog"):  # what takes their place here
+                with self.subTest(path.name):
+                    self.assertIn(f"](docs/{path.name})", README)
 
 
 if __name__ == "__main__":

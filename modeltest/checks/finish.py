@@ -26,6 +26,7 @@ from modeltest.corpus import (
     whole_bodies,
 )
 from modeltest.harness import Example, Failure, Need, check
+from modeltest.interface import Finish, FinishReason
 from modeltest.threads import shown
 
 if TYPE_CHECKING:
@@ -186,6 +187,21 @@ def duplicate_finish_is_reported_once(answer: Answer) -> None:
     """A finish or an end marker that comes twice gives one Finish.
 
     Proxies repeat the last chunk. The agent loop must not see two ends.
+    """
+    expect_turn(answer)
+
+
+@check(
+    "finish/empty",
+    bodies=lambda wire: (wire.encode(Finish(FinishReason.STOP), name="no content"),),
+    fix="let the provider's end of turn end it, whether or not anything was said before",
+    example=Example("The model has nothing to say, and stops.", case="no content"),
+)
+def turn_without_content_is_a_turn(answer: Answer) -> None:
+    """A turn that says nothing and ends is a turn: one Finish, no text, no error.
+
+    A model may have nothing to add to the results of its tools. Taken for a failure, the turn is
+    asked for again and again.
     """
     expect_turn(answer)
 

@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from modeltest.delivery import ServedContext
-    from modeltest.encoding import Body
+    from modeltest.encoding import Body, WireFormat
     from modeltest.harness import Answer, CheckContext
-    from modeltest.wire import WireFormat
 
 
 BY_THE_STANDARD = (

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from modeltest.delivery import Scenario, ServedContext
-    from modeltest.encoding import Body
+    from modeltest.encoding import Body, WireFormat
     from modeltest.harness import Answer, CheckContext, Transcript
-    from modeltest.wire import WireFormat
 
 
 WIRE = (Need.WIRE,)

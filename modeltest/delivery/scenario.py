@@ -405,10 +405,9 @@ def _saw(exchange: Exchange) -> str:
         return f"{sent} and reset the connection"
     ended = " and ended the body" if exchange.ended else ""
     closed = " and closed the connection" if exchange.closed and not ended else ""
-    left = (
-        "has not left" if exchange.disconnected is None else f"has left ({exchange.disconnected})"
-    )
-    return f"{sent}{ended or closed}; the client {left}"
+    gone = exchange.disconnected
+    client = "is still connected" if gone is None else f"disconnected ({gone})"
+    return f"{sent}{ended or closed}; the client {client}"
 
 
 def _positions(threads: set[threading.Thread]) -> dict[int, tuple[int, int]]:

@@ -18,7 +18,7 @@ LABEL_WIDTH = 9
 
 @dataclass(frozen=True)
 class Evidence:
-    """One labelled finding, such as ("server", "sent 2 events; the client has not left").
+    """One labelled finding, such as ("server", "sent 2 events; the client is still connected").
 
     Attributes:
         label: what it is about; nine characters at most.

@@ -128,11 +128,13 @@ class _ContractTestCase(unittest.TestCase):
             expected: why it is expected to fail, if it is.
             must_hold: that is so of its SHOULD cases alone.
         """
-        problem = self._find_problem()
-        if problem:
-            self.skipTest(f"see {SETUP_TEST}: {problem.splitlines()[0]}")
         try:
-            outcome = self._outcome_of(check)
+            problem = self._find_problem()
+            if problem:
+                self.skipTest(f"see {SETUP_TEST}: {problem.splitlines()[0]}")
+            outcome = self.outcome_of(check)
+        except unittest.SkipTest:
+            raise
         except Exception as fault:
             if not isinstance(fault, SetUpError):
                 fault.add_note("modeltest failed here, not the adapter; please report it.")
@@ -152,7 +154,7 @@ class _ContractTestCase(unittest.TestCase):
                 return outcome.text
         return ""
 
-    def _outcome_of(self, check: Check) -> Outcome:
+    def outcome_of(self, check: Check) -> Outcome:
         """Run a check; its own `idle_timeout` is for those that test a silence."""
         tests_silence = Need.IDLE_TIMEOUT in check.needs
         with nullcontext() if tests_silence else self._long_idle_timeout():

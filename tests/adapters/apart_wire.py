@@ -1,4 +1,4 @@
-"""A wire format that does not let the last line hold anything besides the end and its counts."""
+"""A wire format whose last line holds nothing but the end and its token counts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,8 +12,8 @@ class ApartLines(AcmeLines):
     """Acme Lines of a server that never sends content in its last line."""
 
     def merge(self, payloads: Sequence[Any]) -> Payload:
-        """Return one line that says all of `payloads`, unless it is one that is never sent."""
-        said = self.join(payloads)
-        if "over" in said and said.keys() & {"say", "call"}:
+        """Return one line that holds all of `payloads`, unless such a line is never sent."""
+        line = self.join(payloads)
+        if "over" in line and line.keys() & {"say", "call"}:
             raise Unsupported(f"{self.name}: the last line has no content")
-        return said
+        return line

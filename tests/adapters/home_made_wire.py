@@ -1,4 +1,4 @@
-"""A wire format of one's own: lines of JSON such as {"say": "Hello"} and {"over": "done"}."""
+"""A wire format for an invented provider: lines of JSON such as {"say": "Hello"} and {"over": "done"}."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -8,7 +8,7 @@ from modeltest.wire import Framing, Payload, UsagePlacement, WireError, WireForm
 
 
 class AcmeLines(WireFormat):
-    """How Acme's server encodes a turn. A hook returns one line's object."""
+    """How Acme's server encodes a turn. Each hook returns the object of one line."""
 
     name = "Acme Lines"
     framing = Framing.NDJSON
@@ -41,7 +41,7 @@ class AcmeLines(WireFormat):
         return {"tokens": [usage.input_tokens, usage.output_tokens]}
 
     def merge(self, payloads: Sequence[Any]) -> Payload:
-        """Return one line that says all of `payloads`, if each says another thing."""
+        """Return one line that holds all of `payloads`, if their fields differ."""
         return self.join(payloads)
 
     def errors(self) -> tuple[WireError, ...]:

@@ -1,4 +1,4 @@
-"""An adapter with a fault that is known and not mended yet: the run stays green, and honest."""
+"""An adapter with a known fault: the run stays green."""
 
 import json
 from collections.abc import Iterator
@@ -36,14 +36,14 @@ class BufferedModel:
 
 
 class TestBufferedModel(ModelContractTestCase):
-    """Names what fails, by the check's id or its test method, and says why."""
+    """Lists each known failure with its reason."""
 
     expected_failures = {
-        "delivery/prompt": "iter_content(4096) fills its buffer over HTTP/1.0; to become read1()",
+        "delivery/prompt": "iter_content(4096) waits for a full buffer over HTTP/1.0; use read1()",
     }
     skips = {
-        "test_many_abandoned_streams_do_not_deadlock": "no thread here that could",
-        "tools/*": "it sends a prompt and nothing else",
+        "test_many_abandoned_streams_do_not_deadlock": "the adapter starts no threads",
+        "tools/*": "the adapter has no tools",
     }
 
     def new_model(self, base_url: str, session: requests.Session) -> BufferedModel:

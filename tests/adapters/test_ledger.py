@@ -16,7 +16,7 @@ def first_line(session: requests.Session, url: str) -> bytes:
 
 
 class TestFirstLine(unittest.TestCase):
-    """Holds `first_line` to its promise."""
+    """Tests `first_line`."""
 
     def setUp(self) -> None:
         """Serve the page."""

@@ -12,7 +12,7 @@ from .openai_chat_httpx import AsyncOpenAIChatModel
 
 
 class TestAsyncOpenAIChat(AsyncModelContractTestCase):
-    """Holds the adapter to the contract."""
+    """Runs the checks on the adapter."""
 
     transport = OwnTransport()
     # httpx imports its event loop's backend with the first request; a busy machine takes long.

@@ -9,7 +9,7 @@ from .openai_chat import OpenAIChatModel
 
 
 class TestOpenAIChatWire(ModelContractTestCase):
-    """Needs no event: the wire format has it."""
+    """Needs no `event`: the wire format includes it."""
 
     wire = OpenAIChat(reasoning="reasoning_content")
     idle_timeout = 0.15

@@ -39,14 +39,14 @@ def read_chat(body: BinaryIO) -> Iterator[Event]:
 
 
 class TestChatReader(SSEReaderTestCase):
-    """The wire format spells the bodies, and says what each means."""
+    """The wire format makes the bodies, and knows what each means."""
 
     stream_sse = read_chat
     wire = OpenAIChat(reasoning="reasoning_content")
 
 
 class TestMessagesReader(SSEReaderTestCase):
-    """A reader may be a method, too."""
+    """A parser may be a method, too."""
 
     wire = AnthropicMessages()
 
@@ -56,7 +56,7 @@ class TestMessagesReader(SSEReaderTestCase):
 
 
 class TestRecordedBody(SSEReaderTestCase):
-    """One recorded answer will do; and a reader may take a response instead of a file."""
+    """One recorded answer is enough; and a parser may take a response instead of a file."""
 
     bodies = {"hello": RECORDED}
 
@@ -66,20 +66,20 @@ class TestRecordedBody(SSEReaderTestCase):
 
 
 class TestOneBody(unittest.TestCase):
-    """The functions under the test case, for tests of one's own."""
+    """The functions below the test case, for tests of your own."""
 
     def test_an_answer(self) -> None:
-        """What the reader makes of a body, once every rule is kept."""
+        """A whole body gives its message and no error."""
         result = read_sse(read_chat, RECORDED)
         self.assertIsNone(result.error)
         self.assertEqual(result.message and result.message.text, "Hello, world")
 
     def test_an_error(self) -> None:
-        """A body that fails does so with the provider's words."""
+        """An error in the stream raises the text that the provider sent."""
         error = read_sse(read_chat, OVERLOADED).error
         self.assertIsInstance(error, APIError)
         self.assertIn("try later", str(error))
 
     def test_every_cut(self) -> None:
-        """A body that is cut is an error, or the same turn."""
+        """Every cut of a body is an error, or the same turn."""
         check_sse_prefixes(read_chat, RECORDED)

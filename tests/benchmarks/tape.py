@@ -83,7 +83,7 @@ def record(check: Check, target: Target) -> list[Scene]:
         return begin_verb(stream, verb, *args)
 
     with (
-        mock.patch("modeltest.harness.context.Backend", RecordedBackend),
+        mock.patch("modeltest.delivery.http.Backend", RecordedBackend),
         mock.patch("modeltest.backend.handler.ResponseWriter", RecordedWriter),
         mock.patch.object(Stream, "start", recorded_start),
     ):

@@ -77,7 +77,7 @@ class TestAll(unittest.TestCase):
 
     def test_every_group_has_a_heading(self) -> None:
         for group, members in itertools.groupby(ALL, lambda each: each.group):
-            module = inspect.getmodule(next(members).run)
+            module = inspect.getmodule(next(members).judge)
             self.assertRegex(str(inspect.getdoc(module)), rf"\A{group}: .+\.")
 
 

@@ -32,7 +32,7 @@ class TestCaught(unittest.TestCase):
 
         def judge(context: ServedContext) -> None:
             with context.case("", Response((Send(b"here"),))) as case:
-                with caught_elsewhere(case) as caught:
+                with caught_elsewhere(case.bystanders) as caught:
                     thread = threading.Thread(target=send, args=(case.backend.url,))
                     thread.start()
                     thread.join()
@@ -98,7 +98,7 @@ class TestCaught(unittest.TestCase):
         self.assertIs(HTTPAdapter.send, REAL)
 
     def _raise_inside(self, context: ServedContext) -> None:
-        with context.case("") as case, caught_elsewhere(case):
+        with context.case("") as case, caught_elsewhere(case.bystanders):
             self.assertIsNot(HTTPAdapter.send, REAL)
             raise KeyboardInterrupt
 

@@ -179,7 +179,7 @@ TEXTS: dict[str, list[tuple[type[parrot.Parrot], list[str]]]] = {
             arriving.FillsABuffer,
             [
                 r"delivery/prompt: HTTP/1\.0: event 1 is held back: .* after 0\.5 s it has 0 events\.",
-                r"  server   sent 1 event \(26 B\); the client has not left",
+                r"  server   sent 1 event \(26 B\); the client is still connected",
                 IN_USE,
             ],
         ),

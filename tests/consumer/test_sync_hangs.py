@@ -12,7 +12,7 @@ from unittest import mock
 from modeltest import CancelToken, TextDelta
 from modeltest.consumer.stream import Stream
 from modeltest.consumer.sync import SyncConsumer
-from modeltest.threads import Hang, worker
+from modeltest.threads import Hang, kit
 from tests.consumer.models import HI, PATIENCE, SHORT, Stubborn, SyncTestCase, word
 
 
@@ -188,7 +188,7 @@ class TestHangs(SyncTestCase):
         """The verb that hung may have come back just before it is unwound."""
         jobs, job = mock.Mock(), mock.Mock()
         jobs.get.side_effect = [SystemExit, job, None]
-        worker.work(jobs)
+        kit.work(jobs)
         job.assert_called_once_with()
 
     def test_other_streams_are_not_held_up(self) -> None:

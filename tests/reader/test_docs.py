@@ -37,8 +37,7 @@ class TestPage(unittest.TestCase):
     def test_the_failure_reads_so(self) -> None:
         case = case_of(EndsAtAWholeLine(), bodies={"hello": example.RECORDED})
         text = failed(case, PREFIX)[PREFIX].removeprefix("AssertionError: ").rstrip()
-        shown = "\n".join(f"    {line}" for line in text.split("\n"))
-        self.assertIn(shown, PAGE)
+        self.assertIn(f"```text\n{text}\n```", PAGE)
 
 
 if __name__ == "__main__":

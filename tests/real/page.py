@@ -1,279 +1,278 @@
-"""What published clients do, as a page of the documentation, and the verdicts read back from it."""
+"""Writes the pages about published clients: `python -m tests.real.page`.
+
+They are `docs/clients.md` and one page for each package in `docs/clients/`. They come from the
+recorded outcomes and from the causes in `causes.py`; no client is run. `--check` writes nothing,
+and exits with 1 when a page is not what the record gives, or a failure has no cause.
+"""
 
 from __future__ import annotations
 
-import platform
-import re
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib.metadata import version
-from typing import Any
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
 
-import modeltest
-from modeltest.checks import ALL, name_of
-from modeltest.harness import Outcome, Status
+from tests.real.causes import CAUSES, EVERY_LOOP, NOT_RUN
+from tests.real.record import BROKEN, FAILS, PASSES, RECORD, SKIPPED, WARNS, Client, read
 
-PACKAGES = (
-    "openai",
-    "anthropic",
-    "google-genai",
-    "mistralai",
-    "cohere",
-    "ollama",
-    "groq",
-    "huggingface_hub",
-    "litellm",
-    "httpx2",
-    "httpx",
-    "httpcore",
-)
+DOCS = Path(__file__).parents[2] / "docs"
 
-_WORDS = {
-    Status.PASSED: "passes",
-    Status.FAILED: "**fails**",
-    Status.WARNED: "*warns*",
-    Status.SKIPPED: "skipped",
+_WRITTEN = "<!-- Written by `python -m tests.real.page`. Change that, not this page. -->"
+_SIGNS = {PASSES: "✓", FAILS: "✗", WARNS: "w", SKIPPED: "\N{EN DASH}"}
+_WORST_FIRST = (FAILS, WARNS, PASSES, SKIPPED)
+_LEFT_AS_IS = ("tutorial loop", "retrying")
+
+KINDS = {
+    "tutorial loop": "The loop of every tutorial: it reads the text of each chunk, then ends.",
+    "retrying": "The same loop with the package's own number of retries, for the checks of "
+    "retrying alone.",
+    "careful": "The package sends the request; the adapter reads the response itself, and always "
+    "closes it.",
 }
-_WIDTH = 96
-_LONGEST = 400
 
-INTRODUCTION = """\
+INTRODUCTION = f"""\
 # What published clients do
 
-<!-- Written by `python -m tests.real.report`; change that, not this page. -->
+{_WRITTEN}
 
-Most adapters do not speak HTTP themselves: they wrap a provider's own package. An adapter here has
-one method, `stream(request)`, which yields a `TextDelta` for each piece of the answer and at last a
-`Finish`: the promise that the answer is whole. There are three kinds of such adapters:
+Most adapters wrap a provider's own package. This is how {{count}} packages meet [the contract](contract.md)
+when they are used as every tutorial shows: send the request, loop over the chunks, print the text. No
+provider and no key are involved: a server on loopback answers as the provider would. A ✗ need not be a
+bug of the package: it says what is left to whoever uses it. Each package's page gives the causes.
 
-- a *naive* one for each package, the loop that every tutorial shows. What it fails is what the
-  package leaves to whoever uses it: some of it every loop of this kind fails, since it reads text
-  and nothing else, and hands tools on as they are; the rest is the package's own;
-- a *retrying* one for two of them: the same with as many retries as the package makes by itself,
-  for the checks of what is sent again, and when;
-- a *careful* one for two of them, which does what it takes. It shows that the contract can be kept
-  with the package as it is.
+✓ passes · ✗ breaks a MUST · w breaks a SHOULD (a warning) · {_SIGNS[SKIPPED]} not judged
+"""
 
-No provider and no key are involved: each check plays one situation from a server on loopback that
-answers as the provider would, and [the contract](contract.md) says what has to happen then. The
-naive adapters may fail with the errors of their package, the careful ones raise this kit's.
+PRINTING = """\
+To see the failure texts, with what the server observed, run the client again (a minute or two):
 
-The adapters, and the reasons given below, are in `tests/real/`; `tox run -e real` runs them again,
-and notices what a newer package does otherwise. The bodies that the server sends are those of the
-kit's wire formats; that each means what the format claims is tested there with the same packages.
-
-{versions}
-## At a glance
-
-A check that *fails* breaks a MUST of the contract, one that *warns* a SHOULD; *skipped* means that
-the check cannot judge this kind of adapter: one that never sends a request again, say.
+```sh
+pip install -e ".[real]"
+python -m tests.real.report --print {package}
+```
 """
 
 CARE = """\
-## What care takes
-
-Nothing here depends on the provider, and little on the package:
-
 - Close the response on every way out: at the end, on an error, on `close()`, and when the stream
-  is dropped without ever being read. A stream object does that; `ChatStream` is one of [the
-  examples](writing-an-adapter.md).
-- Give a Finish only for the provider's own end of turn. But for one, no package tells a whole
-  answer from one that was cut, and that one misses the answer that was cut before it began.
-- Read the bytes with a reader that was tested. Each package has its own, and each stumbles over
-  something that server-sent events allow: a byte order mark, empty data, mixed line ends, a name
-  on the event. Both careful adapters let the package send the request, and read the response
-  beneath its stream themselves.
-- Wake a read that waits for the provider, by shutting its socket down. The packages' own `close()`,
-  called from another thread, returns, and neither the reader nor the server notices. As long as
-  the headers have not come there is no stream, and nothing to take hold of: only the package's
-  `timeout` ends that wait.
+  is dropped without being read.
+- Yield a Finish only for the provider's own end of turn. Of the packages only litellm tells a cut
+  answer from a whole one, and it misses the answer that is cut before its first chunk.
+- Read the bytes with a tested parser. Each package has its own, and each fails at something that
+  server-sent events allow: a byte order mark, empty data, mixed line ends, a name on the event.
+- To cancel a read that waits for the provider, shut its socket down. The packages' own `close()`,
+  called from another thread, does not end that read. Before the headers there is no stream to
+  close: only the package's `timeout` ends that wait.
 - Raise one family of errors. The packages let others through: their HTTP library's where the
-  connection breaks or falls silent, and ValueError for an event that is not JSON.
-- Keep a bounded part of what the provider refuses with, and no key that it repeats: most packages
-  carry whatever comes, be it a page of ten megabytes, in their error.
-- Look at the Content-Type before the first byte. Without that, a login page is an empty answer.
-- Refuse redirects. Every package follows them, and leaves it to its HTTP library to take the key
-  away, which knows the Authorization header alone.
-- Set a read timeout: it counts from byte to byte, and is all that ends a silence.
-- Look at the tools' names and at the choice before anything is sent. The packages do not.
+  connection breaks or falls silent, ValueError for an event that is not JSON.
+- Keep only a limited part of an error's body, and never the key if the body repeats it.
+- Check the Content-Type before the first byte. Without that, a login page is an empty answer.
+- Refuse redirects. An HTTP library removes the Authorization header at most when it follows one.
+- Set a read timeout. It counts from byte to byte, and nothing else ends a silence.
+- Check the tools' names and the tool choice before anything is sent. The packages do not.
 - Know what else a package sends. litellm fetches a list of prices when it is imported, unless
-  `LITELLM_LOCAL_MODEL_COST_MAP` is set; huggingface_hub once a day a list of agents that may be
-  running it, unless `HF_HUB_DISABLE_TELEMETRY` is. Both are set here.
-
-Both careful adapters use this:
-
-```{literalinclude} ../tests/real/careful.py
-:pyobject: StayingClient
-```
-
-```{literalinclude} ../tests/real/careful.py
-:pyobject: SDKBody
-```
-
-```{literalinclude} ../tests/real/careful.py
-:pyobject: send
-```
+  `LITELLM_LOCAL_MODEL_COST_MAP` is set; huggingface_hub fetches, once a day, a list of agents that
+  may be running it, unless `HF_HUB_DISABLE_TELEMETRY` is set.
 """
 
 
-@dataclass(frozen=True)
-class Client:
-    """One adapter, and what the checks found.
-
-    Attributes:
-        name: the head of its column.
-        code: the classes and functions that it consists of.
-        reasons: check id → why it fails.
-        outcomes: check id → outcome.
-    """
-
-    name: str
-    code: Sequence[Any] = ()
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
-
-    def broken(self) -> dict[str, list[Outcome]]:
-        """Return reason → what fails for it: a reason of several checks is told once."""
-        found: dict[str, list[Outcome]] = {}
-        for check, outcome in self.outcomes.items():
-            if outcome.status in (Status.FAILED, Status.WARNED):
-                found.setdefault(self.reasons.get(check, "not explained yet"), []).append(outcome)
-        return found
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the pages, or check them; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.real.page", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare the pages with the record")
+    options = parser.parse_args(arguments)
+    clients = read(RECORD.read_text(encoding="utf-8"))
+    made = pages(clients)
+    problems = [*unexplained(clients, CAUSES), *(stale(made, DOCS) if options.check else ())]
+    if not options.check:
+        write(made, DOCS)
+    if problems:
+        problems.append("causes are in tests/real/causes.py; this tool writes the pages from them")
+    sys.stdout.write("".join(f"{line}\n" for line in problems or ["the pages are up to date"]))
+    return 1 if problems else 0
 
 
-def page(clients: Sequence[Client]) -> str:
-    parts = [
-        INTRODUCTION.format(versions=_filled(_versions())),
-        table(clients),
-        *_unjudged(clients),
-        *(part for client in clients for part in _section(client, clients)),
-        CARE,
+def pages(
+    clients: Sequence[Client], causes: Mapping[str, Mapping[str, str]] = CAUSES
+) -> dict[str, str]:
+    """Return path below `docs` → text."""
+    packages = {name: list(own) for name, own in groupby(clients, lambda client: client.package)}
+    found = {"clients.md": overview(packages), "clients/careful.md": careful_page()}
+    for name, own in packages.items():
+        found[f"clients/{name}.md"] = package_page(name, own, causes)
+    return found
+
+
+def write(made: Mapping[str, str], docs: Path) -> None:
+    """Write the pages, and remove those of packages that are gone."""
+    (docs / "clients").mkdir(exist_ok=True)
+    for path, text in made.items():
+        (docs / path).write_text(text, encoding="utf-8")
+    for old in _left_over(made, docs):
+        old.unlink()
+
+
+def stale(made: Mapping[str, str], docs: Path) -> list[str]:
+    """Return a line for each page that is missing, different or left over."""
+    changed = [
+        path
+        for path, text in made.items()
+        if not (docs / path).is_file() or (docs / path).read_text(encoding="utf-8") != text
     ]
-    return "\n".join(parts)
+    left_over = [str(path.relative_to(docs)) for path in _left_over(made, docs)]
+    return [f"docs/{path} is not up to date" for path in [*changed, *left_over]]
 
 
-# The table
+def unexplained(clients: Sequence[Client], causes: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return a line for each failure without a cause, and for each cause of no failure."""
+    lines = []
+    for client in clients:
+        known, broken = set(causes.get(client.title, {})), set(client.broken())
+        lines += [f"{client.title}: {check} has no cause" for check in sorted(broken - known)]
+        lines += [f"{client.title}: {check} does not fail" for check in sorted(known - broken)]
+    return lines
 
 
-def table(clients: Sequence[Client]) -> str:
-    """Return a row for each check that could judge any of the clients."""
-    heads = ["Check", "What must hold", *(client.name for client in clients)]
-    rows = [
+def _left_over(made: Mapping[str, str], docs: Path) -> list[Path]:
+    return sorted(path for path in docs.glob("clients/*.md") if f"clients/{path.name}" not in made)
+
+
+# The overview
+
+
+def overview(packages: Mapping[str, Sequence[Client]]) -> str:
+    """Return the page with the matrix."""
+    return "\n".join(
         [
-            f"`{name_of(check)}`",
-            check.requirement,
-            *(_WORDS[client.outcomes[name_of(check)].status] for client in clients),
+            INTRODUCTION.format(count=len(packages)),
+            matrix(packages),
+            f"{_failed_by_all(packages)}\n{_careful(packages)}",
+            PRINTING.format(package="groq"),
         ]
-        for check in ALL
-        if not _skipped_by_all(name_of(check), clients)
-    ]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in [heads, ["---"] * len(heads), *rows])
+    )
 
 
-def verdicts(markdown: str) -> dict[tuple[str, str], str]:
-    """Return (client, check) → verdict of a page's table; empty without one."""
+def matrix(packages: Mapping[str, Sequence[Client]]) -> str:
+    """Return a row for each check, or checks of one result, that some packages fail."""
+    heads = ["Checks", *(f"[{name}](clients/{name}.md)" for name in packages)]
+    rows = [heads, ["---", *([":-:"] * len(packages))]]
+    for (group, signs), checks in _alike(packages).items():
+        if set(signs) != {_SIGNS[FAILS]}:
+            rows.append([_linked(group, checks), *signs])
+    return "".join(map(_row, rows))
+
+
+def _failed_by_all(packages: Mapping[str, Sequence[Client]]) -> str:
     rows = [
-        [cell.strip(" `*") for cell in line.split("|")[1:-1]]
-        for line in markdown.splitlines()
-        if line.startswith("|")
+        _linked(group, checks)
+        for (group, signs), checks in _alike(packages).items()
+        if set(signs) == {_SIGNS[FAILS]}
     ]
-    if not rows:
-        return {}
-    clients = rows[0][2:]
-    return {
-        (client, row[0]): verdict
-        for row in rows[2:]
-        for client, verdict in zip(clients, row[2:], strict=True)
-    }
+    return f"All fail: {'; '.join(rows) or 'nothing'}. Checks that none fails are left out."
 
 
-def _skipped_by_all(check: str, clients: Sequence[Client]) -> bool:
-    return all(client.outcomes[check].status is Status.SKIPPED for client in clients)
+def _alike(
+    packages: Mapping[str, Sequence[Client]],
+) -> dict[tuple[str, tuple[str, ...]], list[str]]:
+    """Return (group, signs) → the checks with this result."""
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for check in next(iter(packages.values()))[0].outcomes:
+        worst = [_worst(own, check) for own in packages.values()]
+        if any(outcome in BROKEN for outcome in worst):
+            signs = tuple(_SIGNS[outcome] for outcome in worst)
+            found.setdefault((check.partition("/")[0], signs), []).append(check)
+    return found
 
 
-def _unjudged(clients: Sequence[Client]) -> list[str]:
-    names = [f"`{name}`" for name in map(name_of, ALL) if _skipped_by_all(name, clients)]
-    return [_filled(f"Judged for none of them: {', '.join(names)}.")] if names else []
+def _worst(clients: Sequence[Client], check: str) -> str:
+    """Return the worst outcome of the adapters that leave the package as it is."""
+    outcomes = [client.outcomes[check] for client in clients if client.kind in _LEFT_AS_IS]
+    return min(outcomes, key=_WORST_FIRST.index)
 
 
-def _versions() -> str:
-    installed = [f"{name} {version(name)}" for name in PACKAGES]
+def _linked(group: str, checks: Sequence[str]) -> str:
+    names = ", ".join(check.partition("/")[2] for check in checks)
+    return f"[{group}](contract/{group}.md)/ {names}"
+
+
+def _careful(packages: Mapping[str, Sequence[Client]]) -> str:
+    careful = [client for own in packages.values() for client in own if client.kind == "careful"]
+    names = " and ".join(client.package for client in careful if not client.broken())
     return (
-        f"This page is from a run with {', '.join(installed)} and modeltest "
-        f"{modeltest.__version__} on Python {platform.python_version()}."
+        f"It can all be done right: for {names}, [an adapter written with care](clients/careful.md)\n"
+        "passes every check that can judge it.\n"
     )
 
 
-# One client
+# One package
 
 
-def _section(client: Client, clients: Sequence[Client]) -> Iterator[str]:
-    yield f"## {client.name}\n"
-    for part in client.code:
-        source = part.__module__.replace(".", "/")
-        yield f"```{{literalinclude}} ../{source}.py\n:pyobject: {part.__qualname__}\n```\n"
-    broken = client.broken()
-    if not broken:
-        yield "It passes every check that can judge it.\n"
-    for reason, outcomes in broken.items():
-        yield _explained(reason, outcomes)
-    yield from told_of_skips(client, clients)
+def package_page(
+    name: str, clients: Sequence[Client], causes: Mapping[str, Mapping[str, str]]
+) -> str:
+    """Return the page of one package."""
+    parts = [
+        f"# {name}\n\n{_WRITTEN}\n\nRun with {clients[0].ran}. [All packages](../clients.md)\n"
+    ]
+    parts += [_section(client, causes.get(client.title, {})) for client in clients]
+    return "\n".join([*parts, PRINTING.format(package=name)])
 
 
-def told_of_skips(client: Client, clients: Sequence[Client]) -> Iterator[str]:
-    """Yield a sentence for each reason why checks that judge others are skipped."""
+def _section(client: Client, causes: Mapping[str, str]) -> str:
+    title = f"## {client.kind.capitalize()}\n\n{KINDS[client.kind]}\n"
+    if not client.broken():
+        return f"{title}It passes every check that can judge it. [What care takes](careful.md)\n"
+    rows = [["Checks", "Why it fails"], ["---", "---"]]
+    for cause, checks in _by_cause(client, causes):
+        rows.append([", ".join(_named(client, check) for check in checks), _sentence(cause)])
+    table = "".join(map(_row, rows))
+    return f"{title}{_counts(client)}\n\n{table}{_not_run(client)}"
+
+
+def _counts(client: Client) -> str:
+    counts = Counter(client.outcomes.values())
+    return (
+        f"Passed: {counts[PASSES]}. Failed: {counts[FAILS]}. Warned (w): {counts[WARNS]}. "
+        f"Not judged: {counts[SKIPPED]}."
+    )
+
+
+def _not_run(client: Client) -> str:
+    """Return a sentence for each check that is set aside for this package alone."""
+    reasons = NOT_RUN.get(client.title, {})
+    return "".join(f"\n`{check}` is not run: {reason}.\n" for check, reason in reasons.items())
+
+
+def _by_cause(client: Client, causes: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+    """Return (cause, its checks): what is the package's own first."""
     found: dict[str, list[str]] = {}
-    for check, outcome in client.outcomes.items():
-        of_the_client = not outcome.text.startswith("needs ")  # the rest has no such attribute
-        skipped = outcome.status is Status.SKIPPED and of_the_client
-        if skipped and not _skipped_by_all(check, clients):
-            found.setdefault(outcome.text, []).append(f"`{check}`")
-    for reason, names in found.items():
-        yield _filled(f"{_listed(names)} skipped: {reason}.")
+    for check in client.broken():
+        found.setdefault(causes.get(check, "not explained yet"), []).append(check)
+    loops = set(EVERY_LOOP.values())
+    return sorted(found.items(), key=lambda item: item[0] in loops)
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Return the names as a target with its verb; most of all checks by one word."""
-    if len(names) > len(ALL) // 2:
-        return "All other checks are"
-    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
+def _named(client: Client, check: str) -> str:
+    return f"`{check}`" + (" (w)" if client.outcomes[check] == WARNS else "")
 
 
-def _explained(reason: str, outcomes: Sequence[Outcome]) -> str:
-    """Return a reason, all that fails for it, and the first failure in full."""
-    names = ", ".join(name_of(outcome.check) for outcome in outcomes)
-    text = shortened(outcomes[0].text)
-    explanation = _filled(f"{reason[0].upper()}{reason[1:]}.")
-    return f"### {names}\n\n{explanation}\n```text\n{text}\n```\n"
+def _sentence(cause: str) -> str:
+    return f"{cause[0].upper()}{cause[1:]}."
 
 
-def _filled(sentence: str) -> str:
-    return textwrap.fill(sentence, 100, break_on_hyphens=False) + "\n"
-
-
-def shortened(text: str) -> str:
-    """Return the start of a failure text: its first case, and of the evidence what is short."""
-    lines = [line for line in text.splitlines() if _is_told(line)]
-    cases = [number for number, line in enumerate(lines) if line.startswith("- ")]
-    if len(cases) > 1:
-        lines = [*lines[: cases[1]], "- …"]
-    return "\n".join(map(_wrapped, lines))
-
-
-def _is_told(line: str) -> bool:
-    # The rest is of use to whoever mends an adapter: bytes, stacks with paths, advice.
-    label = re.match(r"  (\w*)", line)
-    return label is None or label[1] in ("server", "expected", "got")
-
-
-def _wrapped(line: str) -> str:
-    line = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
-    label = re.match(r"  \w+ +|- ", line)
-    return textwrap.fill(
-        line,
-        _WIDTH,
-        subsequent_indent=" " * (label.end() if label else 2),
-        break_long_words=False,
-        break_on_hyphens=False,
+def careful_page() -> str:
+    """Return the page about the careful adapters."""
+    return (
+        f"# What care takes\n\n{_WRITTEN}\n\nThe adapters `CarefulOpenAIModel` and "
+        "`CarefulAnthropicModel` in `tests/real/` keep the contract\nwith the package as it is. "
+        f"What they do depends little on the package:\n\n{CARE}\n[All packages](../clients.md)\n"
     )
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

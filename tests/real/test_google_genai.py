@@ -4,56 +4,17 @@ from __future__ import annotations
 
 import unittest
 from collections.abc import Iterator
-from typing import ClassVar
 
 from modeltest import Event, Finish, FinishReason, Request, TextDelta
 from modeltest.wire import Gemini
-from tests.real.naive import (
-    CHOICE_ALONE,
-    CUT_CLEANLY,
-    FAILING,
-    NO_REASON,
-    TEXT_ALONE,
-    TUTORIAL,
-    UNCHECKED_TOOLS,
-    PackageTestCase,
-    gzip_ends_alike,
-    keeps_the_body,
-    untranslated,
-)
+from tests.real import causes
+from tests.real.naive import PackageTestCase
 
 try:
     from google import genai
     from google.genai import errors, types
 except ImportError as error:
     raise unittest.SkipTest("needs google-genai: install modeltest-kit[real]") from error
-
-ENDS_ALIKE = (
-    "the package's loop ends where the body does, however early; only a candidate's finish_reason "
-    "would tell, and the wrapper yields its Finish without one. Half an event raises "
-    "UnknownApiResponseError, which is no APIError"
-)
-CR_IS_HELD = (
-    "the package keeps a CR back until it sees whether an LF follows: an event whose lines end "
-    "in CR comes only with the next"
-)
-DATA_LINES_ALONE = (
-    "a line that does not begin with `data: `, the space included, is taken for part of an error "
-    "message in JSON, and fails to parse"
-)
-NOT_AN_API_ERROR = (
-    "an event that is no JSON raises google.genai.errors.UnknownApiResponseError, which is a "
-    "ValueError and no APIError"
-)
-ANY_JSON_IS_A_CHUNK = (
-    "the package does not look at the Content-Type: an answer in JSON is a chunk to it, after "
-    "which the wrapper yields its Finish, and a page raises UnknownApiResponseError, which is no "
-    "APIError"
-)
-KEY_TRAVELS = (
-    "the package makes its HTTP client follow redirects, and httpx2 then takes away no header but "
-    "Authorization: the key is sent on in x-goog-api-key"
-)
 
 
 class NaiveGenAIModel:
@@ -99,34 +60,8 @@ def _tools(request: Request) -> types.GenerateContentConfig:
 
 
 class TestNaiveGenAI(PackageTestCase):
-    title = "google-genai, naive"
+    title = "google-genai, tutorial loop"
     adapter = NaiveGenAIModel
-    code = (NaiveGenAIModel,)
     wire = Gemini()
     model_error = errors.APIError
-    expected_failures: ClassVar = {
-        **TUTORIAL,
-        "tools/traps": UNCHECKED_TOOLS,
-        "tools/accepted": CHOICE_ALONE,
-        "finish/after": NO_REASON,
-        "finish/with-content": TEXT_ALONE,
-        **dict.fromkeys(CUT_CLEANLY, ENDS_ALIKE),
-        "truncation/gzip": gzip_ends_alike("httpx2"),
-        **dict.fromkeys(FAILING, untranslated("httpx2", "google.genai.errors.APIError")),
-        "framing/line-ends": CR_IS_HELD,
-        **dict.fromkeys(
-            (
-                "framing/comments",
-                "framing/space",
-                "framing/fields",
-                "framing/bom",
-                "framing/empty-data",
-            ),
-            DATA_LINES_ALONE,
-        ),
-        "framing/malformed": NOT_AN_API_ERROR,
-        "framing/any-bytes": NOT_AN_API_ERROR,
-        "faults/status": keeps_the_body("what is no JSON is in its text"),
-        "faults/not-a-stream": ANY_JSON_IS_A_CHUNK,
-        "faults/redirect": KEY_TRAVELS,
-    }
+    expected_failures = causes.GOOGLE_GENAI

@@ -32,7 +32,7 @@ def acme() -> unittest.TestSuite:
 
 
 def examples() -> unittest.TestSuite:
-    """Return the suites of tests/adapters, as discovery finds them, and the demo's."""
+    """Return the suites of docs/examples, as discovery finds them, and the demo's."""
     found = unittest.TestLoader().discover(str(ROOT / "docs" / "examples"), top_level_dir=str(ROOT))
     return unittest.TestSuite([found, acme()])
 
@@ -40,7 +40,7 @@ def examples() -> unittest.TestSuite:
 LEFT_OUT = (
     "test_every_prefix_is_an_error_or_the_same_turn",
     "test_any_bytes_are_an_event_or_an_error",
-    "tests.adapters.test_sse_reader.",
+    "docs.examples.test_sse_reader.",
 )
 """Parts of the names of tests that wait for nothing: a busy machine only makes them longer."""
 

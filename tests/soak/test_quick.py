@@ -102,7 +102,7 @@ class TestSoak(unittest.TestCase):
 
     def test_the_suites_are_all_there(self) -> None:
         names = {test.id() for test in each(examples())}
-        self.assertIn("tests.adapters.test_openai_chat.TestOpenAIChat.test_break_releases", names)
+        self.assertIn("docs.examples.test_openai_chat.TestOpenAIChat.test_break_releases", names)
         self.assertTrue({test.id() for test in each(acme())} < names)
         self.assertFalse([name for name in names if "_FailedTest" in name])
 

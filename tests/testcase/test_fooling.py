@@ -36,7 +36,7 @@ EXPECTED: tuple[dict[str, str], ...] = (
         "AsyncRaisesSystemExit": r"it raised SystemExit: 0\.",
         "AsyncRaisesSystemExitInTask": r"the event loop was stopped by SystemExit",
         "AsyncRaisesKeyboardInterrupt": r"it raised KeyboardInterrupt\.",
-        "AsyncStopsTheLoop": r"spilled  the event loop was stopped by its stop\(\)",
+        "AsyncStopsTheLoop": r"leaked   the event loop was stopped by its stop\(\)",
         "AsyncRaisesKeyboardInterruptInTask": r"the event loop was stopped by KeyboardInterrupt",
     },
     {

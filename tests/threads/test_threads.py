@@ -8,7 +8,7 @@ import time
 import unittest
 from unittest import mock
 
-from modeltest.threads import others
+from modeltest.threads import unwinding
 from modeltest.threads.kit import KitThread
 from modeltest.threads.others import is_kit_thread, other_threads, threads_as_daemons
 from modeltest.threads.unwinding import unwind
@@ -85,7 +85,7 @@ class TestUnwind(unittest.TestCase):
         thread = self.start(list)
         thread.join()
         with (
-            mock.patch.object(others, "computing", lambda looked_at: set(looked_at)),
+            mock.patch.object(unwinding, "computing", lambda looked_at: set(looked_at)),
             mock.patch.object(ctypes.pythonapi, "PyThreadState_SetAsyncExc") as raise_in,
         ):
             unwind(thread)
@@ -155,7 +155,7 @@ class TestDaemons(unittest.TestCase):
             """
             import threading
             from concurrent.futures import ThreadPoolExecutor
-            from modeltest.consumer import threads_as_daemons
+            from modeltest.threads import threads_as_daemons
 
             with threads_as_daemons():
                 threading.Thread(target=threading.Event().wait).start()

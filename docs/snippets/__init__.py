@@ -1,0 +1,1 @@
+"""Code that the pages show: small, whole, and run by the tests."""
