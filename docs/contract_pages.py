@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docs.wire_shown import ShortChat, played, told, visible
+from docs.wire_shown import ShortChat, described, played, visible
 from modeltest.backend import Response
 from modeltest.checks import ALL, name_of
 from modeltest.wire import Body
@@ -146,7 +146,7 @@ def block(check: Check, example: Example) -> tuple[str, str, tuple[str, ...]]:
 def sequence(example: Example) -> str:
     """Return who does what, in order, and what is seen of an adapter that is wrong."""
     made = [answer(WIRE) for answer in (example.sends, example.then) if answer is not None]
-    answers = [told(response) for response in made if isinstance(response, Response)]
+    answers = [described(response) for response in made if isinstance(response, Response)]
     lines = {
         "server": example.server or "; to the second request ".join(answers),
         "consumer": example.consumer,

@@ -86,7 +86,7 @@ class ShortChat(OpenAIChat):
 def visible(data: bytes) -> str:
     r"""Return bytes as text: what would not show as `\r`, `\n` or `\xNN`.
 
-    Line ends are spelled out where not all of them are LF, and where blank lines follow another.
+    Line ends are written out where not all of them are LF, and where blank lines follow another.
     """
     text = data.decode("utf-8", "surrogateescape")
     if "\r" in text or "\n\n\n" in text or text.startswith("\n"):
@@ -149,7 +149,7 @@ def _pieces(send: Send) -> list[bytes]:
     return [send.data[start:stop] for start, stop in itertools.pairwise(edges)]
 
 
-def told(response: Response) -> str:
+def described(response: Response) -> str:
     """Return in words what the server does."""
     if response.status != 200:
         return f"HTTP {response.status}"

@@ -7,7 +7,7 @@ import reprlib
 
 
 def shortened(text: str, at_most: int = 300) -> str:
-    """Return a text, its end left out, and its length told, when it has more characters."""
+    """Return a text, its end left out and its length named, when it has more characters."""
     return text if len(text) <= at_most else f"{text[:at_most]}… ({len(text)} characters)"
 
 

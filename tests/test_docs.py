@@ -6,7 +6,6 @@ import re
 import unittest
 from pathlib import Path
 
-from docs import snippets
 from modeltest import (
     Finish,
     FinishReason,
@@ -151,15 +150,6 @@ class TestAttributes(unittest.TestCase):
 
 
 class TestOtherPages(unittest.TestCase):
-    def test_code_is_as_the_examples_have_it(self) -> None:
-        for path in (ROOT / "docs").glob("*.md"):
-            with self.subTest(path.name):
-                self.assertEqual(
-                    path.read_text(encoding="utf-8"),
-                    snippets.updated(path),
-                    "the page is stale: run python -m docs.snippets",
-                )
-
     def test_every_public_name_of_the_wire_is_in_the_api(self) -> None:
         api = page("docs/api.md")
         (left_out,) = re.findall(

@@ -95,7 +95,7 @@ def _declaration(tool: Object) -> dict[str, Any]:
 def _contents(messages: list[Object]) -> Iterator[dict[str, Any]]:
     """Yield one content a speaker; the results of parallel calls belong into one, alone."""
     names: dict[str, str] = {}
-    spelled: list[tuple[str, bool, dict[str, Any]]] = []
+    written: list[tuple[str, bool, dict[str, Any]]] = []
     for message in messages:
         if message["role"] == "system":
             continue
@@ -104,8 +104,8 @@ def _contents(messages: list[Object]) -> Iterator[dict[str, Any]]:
         for part in sorted(message["parts"], key=lambda part: part["type"] != "result"):
             if part["type"] == "call":
                 names[part["id"]] = part["name"]
-            spelled.append((role, part["type"] == "result", _part(part, names)))
-    for (role, _), group in groupby(spelled, key=lambda each: each[:2]):
+            written.append((role, part["type"] == "result", _part(part, names)))
+    for (role, _), group in groupby(written, key=lambda each: each[:2]):
         if parts := list(_signed([part for _, _, part in group if part])):
             yield {"role": role, "parts": parts}
 

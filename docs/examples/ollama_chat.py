@@ -88,8 +88,8 @@ def ollama_request(model: str, request: Object) -> bytes:
         # The format has no field for it; sent without, the request would break its promise.
         raise BadRequestError(f"tool choice: Ollama knows auto and none, got {mode!r}")
     names: dict[str, str] = {}
-    spelled = [said for message in request["messages"] for said in _messages(message, names)]
-    body: dict[str, Any] = {"model": model, "messages": spelled, "stream": True}
+    written = [said for message in request["messages"] for said in _messages(message, names)]
+    body: dict[str, Any] = {"model": model, "messages": written, "stream": True}
     if tools and mode == "auto":  # a model that is to call none is shown none
         body["tools"] = [{"type": "function", "function": tool} for tool in tools]
     return encode(body)

@@ -83,7 +83,7 @@ def chat_request(model: str, request: Object) -> bytes:
     tools, choice = request["tools"], request["choice"]
     body: dict[str, Any] = {
         "model": model,
-        "messages": [spelled for message in request["messages"] for spelled in _messages(message)],
+        "messages": [written for message in request["messages"] for written in _messages(message)],
         "stream": True,
         "stream_options": {"include_usage": True},  # or a streamed answer has no token counts
     }

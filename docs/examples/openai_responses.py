@@ -83,7 +83,7 @@ def responses_request(model: str, request: Object, *, reasons: bool = False) -> 
     if reasons:  # its reasoning comes encrypted, to be sent back; other models refuse the wish
         body["include"] = ["reasoning.encrypted_content"]
     if tools:
-        # Strict unless told otherwise; and then most schemas are refused.
+        # Strict by default; and then most schemas are refused.
         body["tools"] = [{"type": "function", **tool, "strict": False} for tool in tools]
         if choice:
             named = {"type": "function", "name": choice["name"]}

@@ -16,7 +16,7 @@ from modeltest.assertions.refusal import (
     expect_said,
     names_of,
 )
-from modeltest.assertions.report import bytes_shown, ending, shortened
+from modeltest.assertions.report import bytes_shown, ending, quoted
 from modeltest.assertions.request import members, parsed, texts_in
 from modeltest.assertions.same_answer import WholeAnswer, expect_same, merged
 from modeltest.assertions.text import expect_beginning, expect_events, expect_requests
@@ -64,8 +64,8 @@ __all__ = [
     "merged",
     "names_of",
     "parsed",
+    "quoted",
     "refused_by_assemble",
-    "shortened",
     "texts_in",
     "tool_names",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from modeltest.harness import Evidence
+from modeltest.text import shortened
 from modeltest.threads import ending_of
 
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ _SHOWN = 300
 """Characters of a body or an answer that a failure shows."""
 
 
-def shortened(value: object, limit: int = _SHOWN) -> str:
+def quoted(value: object, limit: int = _SHOWN) -> str:
     """Return the `repr` of a value, its end left out where it is long."""
     text = repr(str(value)) if isinstance(value, str) else repr(value)
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
+    return shortened(text, limit)
 
 
 def bytes_shown(body: Body) -> Evidence:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from modeltest.assertions.assembly import Assembler, refused_by_assemble
 from modeltest.assertions.refusal import expect_known_error
-from modeltest.assertions.report import shortened
+from modeltest.assertions.report import quoted
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
     Finish,
@@ -43,9 +43,9 @@ def expect_same(answer: Answer, plain: Transcript) -> None:
     raise Failure(
         f"the re-encoded stream was parsed differently{detail}.",
         (
-            Evidence("plain", shortened(wanted)),
-            Evidence("this", shortened(got)),
-            Evidence("wire", shortened(data)),
+            Evidence("plain", quoted(wanted)),
+            Evidence("this", quoted(got)),
+            Evidence("wire", quoted(data)),
         ),
     )
 
@@ -109,12 +109,12 @@ class WholeAnswer:
         got = _said(log.events)
         if got is None or got == self._said or refused_by_assemble(log.events) is not None:
             return  # the same, or whoever assembles the turn learns of it
-        whole = shortened(self._said)
+        whole = quoted(self._said)
         if self._error is not None:
             whole = f"the whole raises {shown(self._error)}"
         raise Failure(
             f"{what} was taken for a finished answer, and another one than the whole.",
-            (body, Evidence("whole", whole), Evidence("got", shortened(got))),
+            (body, Evidence("whole", whole), Evidence("got", quoted(got))),
         )
 
     def _is_like(self, finish: Finish, events: Sequence[Event]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeltest.assertions.assembly import Assembler, check_finish
 from modeltest.assertions.refusal import expect_refusal
-from modeltest.assertions.report import bytes_shown, ending, shortened
+from modeltest.assertions.report import bytes_shown, ending, quoted
 from modeltest.encoding import Role
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import Finish, ProtocolError, ReasoningDelta, ToolCallDelta
@@ -222,8 +222,8 @@ def _differ(body: Body, what: str, wanted: object, got: object) -> Failure:
     return Failure(
         f"the answer's {what}: not what was sent.",
         (
-            Evidence("expected", shortened(wanted)),
-            Evidence("got", shortened(got)),
+            Evidence("expected", quoted(wanted)),
+            Evidence("got", quoted(got)),
             bytes_shown(body),
         ),
         fix=_WHOLE.get(what, ""),

@@ -57,7 +57,7 @@ def retry_after_is_honoured(context: ServedContext) -> None:
     """A request is not sent again before the time that Retry-After gives.
 
     A client that comes early is refused again, and may be locked out. One that sleeps for an
-    hour holds a user, who is told nothing, for an hour.
+    hour holds a user, who learns nothing, for an hour.
     """
     _try_hint(context, "1 second", "1", lambda asked: asked + 1)
     _try_hint(context, "1 second, with HTTP 503", "1", lambda asked: asked + 1, status=503)

@@ -17,7 +17,7 @@ from modeltest.assertions import (
     expect_refusal,
     expect_same,
     expect_turn,
-    shortened,
+    quoted,
 )
 from modeltest.backend import Response, Send, writes
 from modeltest.corpus import (
@@ -328,7 +328,7 @@ def any_bytes_are_an_event_or_an_error(context: CheckContext) -> None:
                 if log.error is not None:
                     expect_known_error(context, log, log.error, "some bytes", ())
             except Failure as failure:
-                given = Evidence("bytes", shortened(data, 2000))
+                given = Evidence("bytes", quoted(data, 2000))
                 raise failure.with_evidence((given,)) from None
 
         try_bodies(
@@ -504,6 +504,5 @@ def _expect_in_text(text: str, answer: Answer) -> None:
     got = answer.log.text
     if text not in got:
         raise Failure(
-            f"expected the text {shortened(text, 60)}, got {shortened(got, 60)}: "
-            f"{ending(answer.log)}."
+            f"expected the text {quoted(text, 60)}, got {quoted(got, 60)}: {ending(answer.log)}."
         )

@@ -157,11 +157,11 @@ def accepted_tool_names(context: ServedContext) -> None:
 
 @check(
     "tools/traps",
-    fix="match with re.fullmatch and a class of characters that is spelled out, [a-zA-Z0-9_-]: "
+    fix="match with re.fullmatch and a class of characters that is written out, [a-zA-Z0-9_-]: "
     "`$` lets a line feed pass at the end; \\w, \\d, str.isalnum() and re.IGNORECASE let the "
     "letters and digits of other scripts pass",
     example=Example(
-        "As Python spells them. None is in `[a-zA-Z0-9_-]{1,64}`, and each is to some pattern "
+        "As Python writes them. None is in `[a-zA-Z0-9_-]{1,64}`, and each is to some pattern "
         "that looks like it.",
         sends=lambda wire: _listed(bad_names(_Rules(wire), wire.tool_names.traps)),
     ),
@@ -346,7 +346,7 @@ def _expect_definitions(context: ServedContext) -> None:
         sending = context.send(scenario, request)
         body = parsed(sending.content_of(sending.expect_one()))
         if body is None:
-            return  # no JSON: what it says in another notation cannot be told
+            return  # no JSON: its meaning in another notation is unknown
         wanted = (tool.description, *tool.parameters["properties"])
         missing = [what for what in wanted if not _is_told(what, body)]
         if missing:
@@ -361,7 +361,7 @@ def _expect_definitions(context: ServedContext) -> None:
 def _expect_choice_of_its_own(
     sending: Sending, wire: WireFormat, body: Any, unlike: Sequence[Any]
 ) -> None:
-    """Expect that a choice which leaves something closed is not spelled like an open one."""
+    """Expect that a choice which leaves something closed is not sent like an open one."""
     mode, _ = _choice_of(sending.request)
     # Without its tools, a request for no call needs no choice.
     closes = mode in ("required", "tool") or (mode == "none" and wire.sent_tool_names(body))
@@ -454,11 +454,11 @@ def _expect_legal_calls(context: ServedContext, sending: Sending, data: bytes) -
             sending.evidence,
         )
     # Every call that is sent has its id, and so has every result.
-    told = [call for call in calls if _is_in(call.id, data, body)]
-    if known and len(got) < len(told):
+    with_ids = [call for call in calls if _is_in(call.id, data, body)]
+    if known and len(got) < len(with_ids):
         raise Failure(
-            f"the results of {count(len(told), 'earlier call')} were sent, and {len(got)} of the "
-            "calls; expected each call with its result.",
+            f"the results of {count(len(with_ids), 'earlier call')} were sent, and {len(got)} of "
+            "the calls; expected each call with its result.",
             sending.evidence,
             fix="leave out a call and its result together: a provider refuses one without the "
             "other",

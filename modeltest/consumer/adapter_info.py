@@ -1,4 +1,4 @@
-"""What can be told of an adapter by looking at it: done where it runs, for a look runs its code."""
+"""What an adapter shows of itself. It is looked at where it runs, for a look can run its code."""
 
 from __future__ import annotations
 

@@ -292,7 +292,7 @@ class AsyncConsumer(Consumer):
         self._loop.close(timeout, keep_connections=True)
 
     def reports(self) -> list[str]:
-        """Return what the loop's exception handler was told, and what stopped the loop."""
+        """Return what the loop's exception handler was given, and what stopped the loop."""
         self._loop.go_round()
         return list(self._loop.reports)
 

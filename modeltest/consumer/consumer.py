@@ -32,7 +32,7 @@ class Consumer(ABC):
             a `close_loop`.
         hooks: how streams are begun and their events read.
         faults: what the streams gave that no answer holds.
-        raised: what the adapter raised in `build`, to be told from what the caller's own thread
+        raised: what the adapter raised in `build`, kept apart from what the caller's own thread
             is interrupted by.
     """
 
@@ -75,7 +75,7 @@ class Consumer(ABC):
         return made[0]
 
     def look_at(self, model: Any, deadline: float) -> AdapterInfo:
-        """Return what can be told of `model` by looking at it; raises as `build` does."""
+        """Return what `model` shows of itself; raises as `build` does."""
         info: AdapterInfo = self.build(
             lambda: look_at(model, self.hooks), deadline, "looking up the model's stream"
         )
@@ -126,7 +126,7 @@ class Consumer(ABC):
 
     @abstractmethod
     def reports(self) -> list[str]:
-        """Return what the event loop's exception handler was told."""
+        """Return what the event loop's exception handler was given."""
 
     @abstractmethod
     def tasks(self) -> int:

@@ -31,7 +31,7 @@ class StreamHandle:
         is_generator: whether that is a generator.
         has_close: whether it has a `close()`, or `aclose()`.
         is_manager: whether it is a context manager.
-        names: the verbs, as they are told to the author.
+        names: the verbs, as messages to the author name them.
     """
 
     NAMES: ClassVar[dict[str, str]] = {

@@ -40,7 +40,7 @@ class AdapterHooks:
 
     @property
     def opener(self) -> str:
-        """What begins a stream, as it is told to the author."""
+        """What begins a stream, as messages to the author name it."""
         return "stream()" if self.open_stream is None else "open_stream()"
 
     def begin(self, model: Any, request: Request, token: CancelToken | None = None) -> Any:

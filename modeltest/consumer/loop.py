@@ -29,7 +29,7 @@ class Loop:
     Attributes:
         loop: the loop.
         thread: its thread.
-        reports: what its exception handler was told, as text.
+        reports: what its exception handler was given, as text.
         closing: whether it is being closed.
         abandoned: whether a task refused to end.
     """
@@ -111,7 +111,7 @@ class Loop:
     def drop_connections(self) -> None:
         """Close the sockets of the connections that `close` has kept."""
         for transport in self._kept:
-            # What it is told of its end belongs to the adapter, and finds no loop.
+            # A report of its end belongs to the adapter, and finds no loop.
             with contextlib.suppress(Exception):
                 transport._call_connection_lost(None)
         self._kept.clear()

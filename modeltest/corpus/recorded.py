@@ -20,7 +20,7 @@ _ALL = re.compile(rb".+", re.DOTALL)
 
 
 def recorded_body(name: str, data: bytes, framing: Framing) -> Body:
-    """Return an author's body, its events told apart as far as they can be."""
+    """Return an author's body, its events separated as far as they can be."""
     events = {Framing.SSE: _ONE_EVENT, Framing.NDJSON: _ONE_LINE}.get(framing, _ALL)
     parts = tuple(WirePart(Role.OTHER, piece) for piece in events.findall(data))
     return Body(name, parts, (), framing)

@@ -128,7 +128,7 @@ class ServedContext(CheckContext):
 
     @property
     def framing(self) -> Framing:
-        """How the author's events are told apart."""
+        """How the author's events are separated."""
         return Framing.SSE if self.wire is None else self.wire.framing
 
     @property

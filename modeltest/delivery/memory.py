@@ -72,7 +72,7 @@ class ParserContext(CheckContext):
 
     @property
     def framing(self) -> Framing:
-        """How events are told apart."""
+        """How events are separated."""
         return Framing.SSE if self._wire is None else self._wire.framing
 
     def plain_bodies(self) -> Sequence[Body]:

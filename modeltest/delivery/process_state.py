@@ -80,7 +80,7 @@ _blocks: list[_Block] = []
 
 @contextmanager
 def _beside_others() -> Iterator[_Block]:
-    """Note which blocks overlap: whose doing a change is cannot be told in those."""
+    """Note which blocks overlap: in those nobody can say who made a change."""
     mine = _Block()
     with _lock:
         _blocks.append(mine)

@@ -1,4 +1,4 @@
-"""How a broken rule is told: the rule, what came, where, and how to mend it."""
+"""How a broken rule is reported: the rule, what came, where, and how to fix it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _KIT_FILES = {str(Path(__file__).with_name(name)) for name in ("files.py", "pars
 
 
 def broken(rule: str, statement: str, *evidence: Evidence) -> Failure:
-    """Return the verdict that `rule` is broken, with how to mend it."""
+    """Return the verdict that `rule` is broken, with how to fix it."""
     return Failure(f"{rule}: {statement}", evidence, fix=FIXES[rule])
 
 

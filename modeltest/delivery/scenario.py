@@ -41,7 +41,7 @@ class Scenario:
         target: the adapter under test.
         backend: the server it talks to.
         ledger: the client's connections.
-        adapter_info: what can be told of the adapter by looking at it.
+        adapter_info: what the adapter shows of itself: its methods and their signatures.
     """
 
     consumer: Consumer

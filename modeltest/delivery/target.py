@@ -37,7 +37,7 @@ class Target:
         model_error: what the adapter raises when a turn fails.
         config_error: what it raises when a request cannot be sent.
         wire: the provider's wire format, or None.
-        api_key: the secret handed to the adapter.
+        api_key: the secret given to the adapter.
         retries: extra requests the adapter may send before the first event.
         idle_timeout: seconds of silence after which it gives up, or None.
         refused_tool_names: names it refuses by a rule of its own.

@@ -24,7 +24,7 @@ class Body:
         name: what is special about it, for a report.
         parts: its events in order.
         events: what it says in the contract's events; no Finish where it does not end the turn.
-        framing: how its events are told apart.
+        framing: how its events are separated.
         source: where the shape of its events is documented.
         complete: how many parts end the turn: a body cut after fewer is no answer. None where
             no cut is an answer: the body does not end the turn, or fails.
@@ -113,11 +113,11 @@ class Body:
     def until(self, count: int, name: str) -> Body:
         """Return the body cut after `count` parts, which must be enough to end the turn.
 
-        Its Finish has no usage where the part that told it is cut off.
+        Its Finish has no usage where the part that reports it is cut off.
         """
-        told = any(part.role is Role.USAGE for part in self.parts[count:])
+        reported = any(part.role is Role.USAGE for part in self.parts[count:])
         events = tuple(
-            replace(event, usage=Usage()) if told and isinstance(event, Finish) else event
+            replace(event, usage=Usage()) if reported and isinstance(event, Finish) else event
             for event in self.events
         )
         return replace(self, name=name, parts=self.parts[:count], events=events)

@@ -64,7 +64,7 @@ class WireFormat:
     required: ClassVar[Mapping[str, str]] = {
         "name": "what the format is called, such as 'Acme Chat'",
         "content_type": "the media type of its responses, such as 'text/event-stream'",
-        "framing": "a modeltest.wire.Framing: how its events are told apart",
+        "framing": "a modeltest.wire.Framing: how its events are separated",
         "reasons": "a mapping from each of its finish reasons to the FinishReason it means, "
         "or to itself where it means none",
         "text_event": "text_event(text) -> payload: a delta of the answer",
@@ -366,8 +366,8 @@ class WireFormat:
     def sample_usage(self) -> Usage:
         """Token counts, each different, of every kind that the format tells; zero if none."""
         counts = Usage(23, 11, 5, 3).counts()
-        told = self.usage_counts if self.usage_placements else ()
-        return Usage(**{name: counts[name] for name in told})
+        reported = self.usage_counts if self.usage_placements else ()
+        return Usage(**{name: counts[name] for name in reported})
 
     def tool_call(
         self,

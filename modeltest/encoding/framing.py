@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Framing(StrEnum):
-    """How one event is told from the next."""
+    """How one event is separated from the next."""
 
     SSE = "server-sent events"
     NDJSON = "newline-delimited JSON"

@@ -81,7 +81,7 @@ class CheckContext(ABC):
     @property
     @abstractmethod
     def framing(self) -> Framing:
-        """How events are told apart."""
+        """How events are separated."""
 
     @abstractmethod
     def plain_bodies(self) -> Sequence[Body]:

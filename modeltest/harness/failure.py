@@ -45,7 +45,7 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         statement: what happened, in one sentence.
         evidence: what was seen, where.
         hung: whether the adapter did not come back; then no further case is tried.
-        fix: how to mend it, where that is not what the check says.
+        fix: how to fix it, where that is not what the check says.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
 
     @property
     def with_fix(self) -> str:
-        """The same text, and how to mend it if the failure says so itself."""
+        """The same text, and how to fix it if the failure says so itself."""
         return f"{self}\n{Evidence('fix', self.fix)}" if self.fix else str(self)
 
 
@@ -150,7 +150,7 @@ def report(
 
     Args:
         rule: the check's id.
-        fix: how to mend it, where a failure does not say.
+        fix: how to fix it, where a failure does not say.
         broken: the name of each case that failed, and its failure; one at least.
         tried: how many cases were tried.
         more: what was seen besides.

@@ -234,7 +234,7 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
             optional parameter `cancel` it is given the token. It may be `async def`.
         translate: `(event)` → the adapter's own event as one of the kit's, several in order, or
             None for nothing; by default it is taken as it is. A plain function.
-        transport: which client `new_model` is handed.
+        transport: which client `new_model` is given.
         request: what the checks stream.
         model_error: the exception type, or types, by which a turn fails.
         config_error: the same for a request that cannot be sent.

@@ -106,7 +106,7 @@ def warn_of_slips(cls: type, read: Iterable[str], category: type[Warning]) -> No
     """Warn of attributes whose names look like one that is read, mistyped: nobody reads them.
 
     Args:
-        cls: the test case's class; what a base defines may be overridden, or was told of there.
+        cls: the test case's class; what a base defines may be overridden, or was reported there.
         read: the attributes that are read.
         category: of the warning.
     """

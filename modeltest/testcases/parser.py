@@ -52,7 +52,7 @@ class SSEReaderTestCase(unittest.TestCase):
         bodies: recorded answers, each whole: bytes or str, or a dict of name → bytes or str.
             Every cut of them is read, which takes a time that grows with the square of their
             length: let them be short.
-        wire: a wire format; it spells bodies of every kind, and says what each means.
+        wire: a wire format; it encodes bodies of every kind, and says what each means.
         model_error: the exception type, or types, by which a turn fails.
         expected_failures: check → reason. One that passes fails.
         skips: check → reason.

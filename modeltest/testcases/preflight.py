@@ -61,7 +61,7 @@ def _expect_no_end(context: ServedContext) -> None:
 
 
 def _expect_fitting_wire(context: ServedContext) -> None:
-    """Expect that the wire can spell a turn, and that the adapter makes something of it."""
+    """Expect that the wire can encode a turn, and that the adapter makes something of it."""
     wire = context.target.wire
     try:
         body = whole_bodies(wire)[0]

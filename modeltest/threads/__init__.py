@@ -1,4 +1,4 @@
-"""The kit's own threads, and what can be told of others: where they stand, and how they end."""
+"""The kit's own threads, and what is known of others: where they stand, and how they end."""
 
 from modeltest.threads.bounded import call_within
 from modeltest.threads.error_text import (

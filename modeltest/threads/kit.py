@@ -1,4 +1,4 @@
-"""The kit's own threads, told apart from the adapter's."""
+"""The kit's own threads, and which they are."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ T = TypeVar("T")
 
 
 class Worker:
-    """A thread that does what it is given, in turn, until it is told to end.
+    """A thread that does what it is given, in turn, until it is asked to end.
 
     Attributes:
         thread: the thread.

@@ -53,7 +53,7 @@ def computing(threads: Iterable[threading.Thread]) -> set[threading.Thread]:
 
 _LOOKS, _LOOK_INTERVAL = 30, 0.005
 _GRACE = 0.2
-"""Seconds in which threads that were told to end may do so."""
+"""Seconds in which threads that were asked to end may do so."""
 
 
 def _processor_time(thread: threading.Thread) -> float:

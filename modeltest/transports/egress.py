@@ -99,7 +99,7 @@ class EgressGuard:
         """Allow an address from now on, for connections and datagrams.
 
         The loopback addresses (127.0.0.0/8, ::1, "localhost", and 0.0.0.0 and ::, which
-        connect to the same) count as one host: an adapter may spell the one it is given as
+        connect to the same) count as one host: an adapter may write the one it is given as
         another.
 
         Raises:
