@@ -229,10 +229,6 @@ class TestClauses(unittest.TestCase):
                 self.assertTrue(clause.fix)
                 self.assertRegex(clause.method, r"\Atest_[a-z0-9_]+\Z")
 
-    def test_levels(self) -> None:
-        should = {clause.id for clause in IN_MEMORY if clause.level is Level.SHOULD}
-        self.assertEqual(should, {"framing/bom", "framing/invalid-utf8", "framing/empty-data"})
-
 
 if __name__ == "__main__":
     unittest.main()
