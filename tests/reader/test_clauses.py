@@ -8,7 +8,6 @@ from unittest import mock
 from modeltest import Finish
 from modeltest.checks import IN_MEMORY
 from modeltest.corpus import short_bodies, whole_bodies
-from modeltest.harness import Level
 from modeltest.wire import AnthropicMessages, BedrockConverse, Gemini, OllamaChat, OpenAIChat
 from tests.adapters.home_made_wire import AcmeLines
 from tests.mutants.parsers import calls, correct, ends, finish, framing, rules
