@@ -82,10 +82,10 @@ class TestParsers(unittest.TestCase):
 
     def expect(self, mutant, must, found):
         row = BROKEN[mutant]
-        told = "\n".join(found.values())
-        self.assertLessEqual(set(must), set(found), told)
+        texts = "\n".join(found.values())
+        self.assertLessEqual(set(must), set(found), texts)
         others = [id_ for id_ in found if not any(fnmatchcase(id_, may) for may in row.allowed)]
-        self.assertEqual(others, [], told)
+        self.assertEqual(others, [], texts)
         for id_, text in found.items():
             self.assertTrue(text.removeprefix("AssertionError: ").startswith(f"{id_}: "), text)
             self.assertRegex(text, r"\n  fix      \S")
@@ -156,7 +156,8 @@ for _mutant, _row in BROKEN.items():
         _must = (
             [id_ for id_ in _row.must if id_ in SERVED] if EVERYTHING else REPRESENTATIVES[_mutant]
         )
-        attach("over_http", _mutant, over_http, _must, [i for i in SERVED if SERVED[i].in_memory])
+        _others = [id_ for id_ in SERVED if SERVED[id_].in_memory]
+        attach("over_http", _mutant, over_http, _must, {*_must, *_others})
 
 
 if __name__ == "__main__":

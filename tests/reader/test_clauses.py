@@ -8,7 +8,6 @@ from unittest import mock
 from modeltest import Finish
 from modeltest.checks import IN_MEMORY
 from modeltest.corpus import short_bodies, whole_bodies
-from modeltest.harness import Level
 from modeltest.wire import AnthropicMessages, BedrockConverse, Gemini, OllamaChat, OpenAIChat
 from tests.adapters.home_made_wire import AcmeLines
 from tests.mutants.parsers import calls, correct, ends, finish, framing, rules
@@ -228,10 +227,6 @@ class TestClauses(unittest.TestCase):
                 self.assertTrue(clause.why)
                 self.assertTrue(clause.fix)
                 self.assertRegex(clause.method, r"\Atest_[a-z0-9_]+\Z")
-
-    def test_levels(self) -> None:
-        should = {clause.id for clause in IN_MEMORY if clause.level is Level.SHOULD}
-        self.assertEqual(should, {"framing/bom", "framing/invalid-utf8", "framing/empty-data"})
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ EXPECTED: tuple[dict[str, str], ...] = (
         "GivesNoneLast": rf"the adapter gave None{NO_EVENT}",
         "GivesTuple": rf"the adapter gave \('text', 'word'\){NO_EVENT}",
         "GivesBytesAsText": r"the adapter gave b'word' as TextDelta\.text; expected a str\.",
-        "GivesNoText": r"the adapter gave None as TextDelta\.text; expected a str\.",
+        "GivesNoText": r"the adapter gave None as TextDelta\.text; expected a str \(\"\" where there is none\)\.",
         "GivesMock": rf"the adapter gave <MagicMock spec='TextDelta' id='\d+'>{NO_EVENT}",
         "AsyncGivesDict": rf"the adapter gave {{'type': 'text'}}{NO_EVENT}",
         "RaisesNasty": r"the adapter raised a Nasty whose str\(\) raises KeyError; expected a text",

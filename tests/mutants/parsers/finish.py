@@ -13,12 +13,7 @@ from .table import fails
     "finish/once-last",
     # Whatever a turn is, it ends twice.
     may=(
-        "finish/absent",
-        "finish/duplicate",
-        "finish/reasons",
-        "finish/unknown",
-        "finish/usage",
-        "finish/with-content",
+        "finish/*",
         "framing/*",
         "calls/*",
         "truncation/*",
@@ -51,6 +46,24 @@ class LosesTheWord(ChatParser):
             for event in super().end():
                 known = isinstance(event, Finish) and event.reason in set(FinishReason)
                 yield replace(event, raw="") if known else event
+
+
+@fails("finish/empty", says="a whole answer raised StreamProtocolError: nothing came")
+class NeedsContent(ChatParser):
+    """A model that says nothing has failed."""
+
+    class Turn(ChatTurn):
+        spoke = False
+
+        def content(self, delta):
+            for event in super().content(delta):
+                self.spoke = True
+                yield event
+
+        def end(self):
+            if self.complete and not self.spoke:
+                raise StreamProtocolError("nothing came")
+            yield from super().end()
 
 
 @fails("finish/unknown", says="the answer's reason: not what was sent")
