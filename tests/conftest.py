@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -21,3 +22,12 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Return more processes than there are cores: a broken adapter is waited for, half of the time."""
     return 2 * (os.cpu_count() or 1)
+
+
+def pytest_collection_finish() -> None:
+    """Take what collecting the tests made out of the collector's sight.
+
+    The kit collects garbage before each case, which would go through thousands of test items.
+    """
+    gc.collect()
+    gc.freeze()
