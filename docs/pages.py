@@ -28,7 +28,7 @@ from types import FunctionType, UnionType
 from typing import TYPE_CHECKING, get_args
 
 from docs.contract_pages import anchor, heading
-from modeltest.checks import ALL
+from modeltest.checks import ALL, IN_MEMORY
 from modeltest.harness import Level
 
 if TYPE_CHECKING:
@@ -163,6 +163,16 @@ def _rule(check: Check) -> str:
     return f"[`{check.id}`]({page}) {check.requirement}{should}"
 
 
+def _parser_checks() -> str:
+    """Return a table of the checks that a stream parser is tested with, by group."""
+    groups: dict[str, list[str]] = {}
+    for check in IN_MEMORY:
+        groups.setdefault(check.group, []).append(f"`{check.id}`")
+    return _table(
+        ("group", "checks"), ((f"`{name}`", ", ".join(ids)) for name, ids in groups.items())
+    )
+
+
 def _names(module: str) -> str:
     """Return a table of a module's public names, each with the first line of its docstring."""
     found = importlib.import_module(module)
@@ -201,6 +211,7 @@ COMMANDS: Mapping[str, Callable[..., str]] = {
     "failure": _failure,
     "fixes": _fixes,
     "names": _names,
+    "parser_checks": _parser_checks,
     "run": _run,
 }
 """What can be generated, and how."""

@@ -82,8 +82,11 @@ def _plain(value: Any, kind: type, name: str, giver: str) -> Any:
     """Return the value of a field as the contract's own type."""
     wanted = _TYPES.get(name, str)
     if not issubclass(type(value), wanted):
-        what = f"{kind.__name__}.{name}"
-        raise NoEvent(f"{giver} gave {short_repr(value)} as {what}; expected {_ARTICLES[wanted]}")
+        hint = _EMPTY.get(wanted, "") if value is None and name != "reason" else ""
+        raise NoEvent(
+            f"{giver} gave {short_repr(value)} as {kind.__name__}.{name}; expected "
+            f"{_ARTICLES[wanted]}{hint}"
+        )
     if wanted is Usage:
         return Usage(**{name: _field(value, Usage, name, giver) for name in _COUNTS})
     if type(value) is wanted or name == "reason":
@@ -101,6 +104,8 @@ _TYPES: dict[str, type] = {
 }
 """Field → its type, where that is not str."""
 _ARTICLES = {str: "a str", int: "an int", Usage: "a Usage"}
+_EMPTY = {str: ' ("" where there is none)', Usage: " (it may be left out)"}
+"""What to write instead of None."""
 
 
 # Thousands of bodies are read in a second, and each event is judged here: no loops, no generators.

@@ -74,7 +74,7 @@ class TestDemo(unittest.TestCase):
         )
         self.assertNotIn("FAIL", careful)
 
-    def test_the_naive_one_fails_and_says_how_to_mend_it(self) -> None:
+    def test_the_naive_one_fails_and_says_how_to_fix_it(self) -> None:
         _, naive = self.out.split("\n2. ")
         counted = re.search(r"(\d+) failed, (\d+) warned", naive)
         assert counted is not None
@@ -84,7 +84,7 @@ class TestDemo(unittest.TestCase):
         groups = re.findall(r"^FAIL: test_\w+ — .*\.\n(\w+)/", naive, re.MULTILINE)
         self.assertEqual(len(groups), len(set(groups)))
         self.assertEqual(naive.count("\n  fix      "), len(groups))
-        _, short = naive.split("\nWarnings, as these are SHOULD")
+        _, short = naive.split("\nThese checks are advice (SHOULD)")
         self.assertEqual(len(re.findall(r"^\w+/[\w-]+: ", short, re.MULTILINE)), warned)
         self.assertRegex(
             naive, r"FAIL: test_truncated_is_an_error — A body .*\ntruncation/clean: a"

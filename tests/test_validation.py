@@ -68,7 +68,10 @@ class TestAsEvent(unittest.TestCase):
         for given, text in (
             (None, r"^the adapter gave None; expected TextDelta, "),
             (TextDelta, r"^the adapter gave <class '.*TextDelta'>; expected TextDelta, "),
-            (TextDelta(None), r"^the adapter gave None as TextDelta\.text; expected a str$"),
+            (
+                TextDelta(None),
+                r"^the adapter gave None as TextDelta\.text; expected a str \(\"\" where there is none\)$",
+            ),
             (ToolCallDelta("0"), r"^the adapter gave '0' as ToolCallDelta\.index; expected an int"),
             (Finish("stop", usage=None), r"^the adapter gave None as Finish\.usage; expected a Us"),
             (Finish("stop", usage=Usage("1")), r"'1' as Usage\.input_tokens; expected an int$"),

@@ -32,7 +32,7 @@ _NAIVE = """
 """
 _AS_ANNOUNCED = """
 As announced: the careful adapter passes, the naive one fails.
-`python -m modeltest checks` lists all that is checked.
+`python -m modeltest checks` lists all that is checked. Next: docs/quickstart.md, your own adapter.
 """
 _NOT_AS_ANNOUNCED = "\nThis is not as announced: modeltest is at fault; please report it.\n"
 
@@ -75,8 +75,8 @@ def _run(suite: unittest.TestSuite, out: TextIO) -> unittest.TestResult:
 def _report(result: unittest.TestResult, warned: list[str], seconds: float, out: TextIO) -> None:
     out.write(
         f"   {result.testsRun} tests in {seconds:.1f} s: {len(result.failures)} failed, "
-        f"{len(warned)} warned, {len(result.skipped)} skipped. Most of\n   those need a wire "
-        "format, which says how the provider encodes a whole turn.\n"
+        f"{len(warned)} warned, {len(result.skipped)} skipped. Most\n"
+        "   of the skipped tests need a wire format: how the provider encodes a whole turn.\n"
     )
     out.writelines(f"\nERROR: {_title(test)}\n{text}\n" for test, text in result.errors)
     first, others = _by_group(result.failures)
@@ -85,7 +85,10 @@ def _report(result: unittest.TestResult, warned: list[str], seconds: float, out:
         out.write("\nThe others, in short:\n\n")
         out.write("".join(f"FAIL: {_title(test)}\n" for test, _ in others))
     if warned:
-        out.write("\nWarnings, as these are SHOULD (with `strict = True` they fail), in short:\n\n")
+        out.write(
+            "\nThese checks are advice (SHOULD): what fails is a warning, with `strict = True` a\n"
+            "failure. In short:\n\n"
+        )
         out.write("".join(f"{text.splitlines()[0]}\n" for text in warned))
 
 

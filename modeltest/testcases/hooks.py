@@ -60,7 +60,8 @@ def event_bytes(event: Callable[[int], object], index: int, *, blank_line: bool)
     if blank_line and not given.endswith((b"\n\n", b"\r\n\r\n", b"\r\r")):
         raise SetUpError(
             f"event({index}) gave {bytes(given[-80:])!r}: expected a server-sent event with its "
-            r"blank line, such as 'data: {…}\n\n'"
+            r"blank line, such as 'data: {…}\n\n'. A provider that sends lines of JSON, or another "
+            "framing, needs wire, not event: see 'Writing your own format' in the pages."
         )
     return bytes(given)
 

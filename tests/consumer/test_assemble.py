@@ -522,12 +522,14 @@ class TestFieldsOfEvents(AssembleTestCase):
 
     def test_a_field_of_another_type_makes_no_event(self) -> None:
         wrong: dict[str, Any] = {
-            "None as TextDelta.text; expected a str": TextDelta(None),  # type: ignore[arg-type]
+            'None as TextDelta.text; expected a str ("" where there is none)': TextDelta(None),  # type: ignore[arg-type]
             "7 as ReasoningDelta.signature; expected a str": ReasoningDelta("", 7),  # type: ignore[arg-type]
             "'0' as ToolCallDelta.index; expected an int": ToolCallDelta("0"),  # type: ignore[arg-type]
             "{} as ToolCallDelta.arguments; expected a str": ToolCallDelta(0, "", "", {}),  # type: ignore[arg-type]
             "None as Finish.reason; expected a str": Finish(None),  # type: ignore[arg-type]
-            "None as Finish.usage; expected a Usage": Finish("stop", usage=None),  # type: ignore[arg-type]
+            "None as Finish.usage; expected a Usage (it may be left out)": Finish(
+                "stop", usage=None
+            ),  # type: ignore[arg-type]
         }
         for message, event in wrong.items():
             with self.subTest(message):

@@ -13,13 +13,13 @@ from dataclasses import replace
 from modeltest import ConfigError, ToolResult
 from tests.adapters.tools import OPENAI_CHAT_NAMES
 
-from .chat import Chat
+from .parsers.correct import ChatModel
 
 ELSEWHERE = "https://api.example.com"
 MODES = ("auto", "none", "required", "tool")
 
 
-class Careful(Chat):
+class Careful(ChatModel):
     """Looks at everything before it sends anything."""
 
     def body(self, request):

@@ -8,11 +8,10 @@ from unittest import mock
 from modeltest import Finish
 from modeltest.checks import IN_MEMORY
 from modeltest.corpus import short_bodies, whole_bodies
-from modeltest.harness import Level
 from modeltest.wire import AnthropicMessages, BedrockConverse, Gemini, OllamaChat, OpenAIChat
 from tests.adapters.home_made_wire import AcmeLines
+from tests.mutants.parsers import calls, correct, ends, finish, framing, rules
 
-from . import mutants
 from .bodies import CALL, TEXT, ShortChat, chunk, sse, text
 from .readers import READERS, JSONLines, anthropic, generator
 from .running import case_of, failed, run, skipped
@@ -21,114 +20,20 @@ CHAT = ShortChat()
 BODIES = {"a text": TEXT, "a call": CALL}
 
 PREFIX = "test_every_prefix_is_an_error_or_the_same_turn"
-BOUNDARIES = "test_every_event_boundary_is_an_error"
 USAGE = "test_usage_is_reported_once"
-ARGUMENTS = "test_truncated_tool_call_is_an_error"
 ANY_BYTES = "test_any_bytes_are_an_event_or_an_error"
 WHOLE = "test_whole_body_is_its_turn"
 MALFORMED = "test_malformed_event_is_an_error"
-"""Which tests fail for which mutant."""
-
-CUT = {BOUNDARIES, PREFIX, ARGUMENTS, USAGE}
-FAILING = {*CUT, ANY_BYTES}
-
-FAILS: dict[Any, set[str]] = {
-    mutants.SplitsAtUnicodeLines: {"test_unicode_line_separators_are_text"},
-    mutants.DecodesEachRead: {
-        "test_chunking_does_not_matter",
-        "test_bom_is_ignored",  # its bytes come apart, too
-        "test_large_arguments_arrive_whole",
-    },
-    mutants.SplitsEachRead: {"test_line_endings_do_not_matter"},
-    mutants.CapsLines: {"test_large_events_arrive_whole"},
-    mutants.NeedsTheSpace: {"test_space_after_colon_is_optional"},
-    mutants.ChokesOnComments: {"test_comments_are_ignored"},
-    mutants.TakesTheLastData: {"test_data_over_several_lines_is_joined"},
-    mutants.ChokesOnBlankLines: {"test_extra_blank_lines_are_ignored"},
-    mutants.ChokesOnFields: {"test_unknown_fields_are_ignored"},
-    mutants.ChokesOnEmptyData: {"test_empty_data_is_ignored"},
-    mutants.KeepsTheByteOrderMark: {"test_bom_is_ignored"},
-    mutants.SkipsBrokenJSON: {MALFORMED},
-    mutants.EndsAtAWholeLine: {PREFIX},
-    mutants.FinishesAtAPendingEvent: {PREFIX},
-    mutants.FinishesOnUsage: {USAGE, BOUNDARIES},
-    mutants.IgnoresErrors: {"test_error_event_is_an_error"},
-    mutants.HidesErrors: {"test_error_event_is_an_error"},
-    mutants.TakesTheEnd: CUT,
-    mutants.NeedsTheMarker: {"test_complete_endings_are_accepted"},
-    mutants.LosesUsage: {USAGE},
-    mutants.LengthIsStop: {"test_finish_reasons_are_mapped"},
-    mutants.LosesTheWord: {"test_finish_reasons_are_mapped"},
-    mutants.RenamesCalls: {"test_call_identity_is_kept"},
-    mutants.LosesLongTexts: {"test_large_events_arrive_whole"},
-    mutants.NeedsAReason: {
-        "test_absent_finish_reason_is_stop",
-        "test_complete_endings_are_accepted",
-    },
-    mutants.IgnoresWhatFollows: {"test_content_after_finish_is_a_protocol_error"},
-    mutants.ChokesOnRepeats: {"test_duplicate_finish_is_reported_once"},
-    mutants.FinishesBeforeItsContent: {"test_finish_beside_content_loses_nothing"},
-    mutants.TakesTheFirstCall: {"test_parallel_calls_are_kept_apart"},
-    # An index that is a list, and an entry that is none, come as an error of Python's.
-    mutants.TrustsTheIndex: {"test_call_index_is_not_identity", ANY_BYTES},
-    mutants.ChokesOnRepeatedNames: {"test_call_identity_is_kept", ANY_BYTES},
-    mutants.NeedsArguments: {"test_call_without_arguments"},
-    mutants.DropsCallsUnderStop: {"test_calls_are_kept_whatever_the_reason"},
-    mutants.RepairsArguments: {ARGUMENTS},
-    mutants.NamesNoTool: {"test_invalid_arguments_are_an_error"},
-    mutants.LimitsCalls: {"test_large_arguments_arrive_whole"},
-    mutants.ChokesOnTheUnknown: {"test_unknown_events_are_ignored"},
-    mutants.DecodesStrictly: {ANY_BYTES, PREFIX, "test_invalid_utf8_does_not_crash"},
-    mutants.UnknownIsStop: {"test_unknown_finish_reason_is_passed_through"},
-    mutants.GivesDicts: {WHOLE},
-    mutants.GivesNoText: {WHOLE},
-    mutants.FinishesTwice: {WHOLE},
-    mutants.RaisesAfterItsFinish: {WHOLE},
-    mutants.CountsBackwards: {WHOLE},
-    mutants.GoesOnAfterItsEnd: {WHOLE},
-    mutants.RaisesAfterItsEnd: {WHOLE},
-    mutants.RaisesKeyErrors: FAILING,
-    mutants.GivesForEver: FAILING,
-    mutants.ReadsForEver: {
-        *FAILING,
-        "test_complete_endings_are_accepted",
-        "test_line_endings_do_not_matter",
-    },
-    mutants.GoesOnAfterItsError: {
-        *FAILING,
-        MALFORMED,
-        "test_calls_are_kept_whatever_the_reason",
-        "test_content_after_finish_is_a_protocol_error",
-        "test_error_event_is_an_error",
-        "test_invalid_arguments_are_an_error",
-    },
-}
-
-
-MAY_FAIL = {
-    # Every call has another id than was sent.
-    mutants.RenamesCalls: {
-        "test_call_without_arguments",
-        "test_parallel_calls_are_kept_apart",
-        "test_call_index_is_not_identity",
-        "test_large_arguments_arrive_whole",
-    },
-}
-"""Which others may fail, as the fault shows there too."""
-
-
-def reader_of(mutant: Any) -> Any:
-    return mutant() if issubclass(mutant, mutants.Small) else mutant
 
 
 class TestCorrectReaders(unittest.TestCase):
     def test_of_every_style(self) -> None:
-        for name, reader in {**READERS, "small": mutants.Small()}.items():
+        for name, reader in {**READERS, "made of small methods": correct.ChatParser()}.items():
             with self.subTest(name):
                 self.assertEqual(failed(case_of(reader, wire=CHAT, strict=True)), {})
 
     def test_of_recorded_bodies(self) -> None:
-        for name, reader in {**READERS, "small": mutants.Small()}.items():
+        for name, reader in {**READERS, "made of small methods": correct.ChatParser()}.items():
             with self.subTest(name):
                 self.assertEqual(failed(case_of(reader, bodies=BODIES, strict=True)), {})
 
@@ -142,52 +47,29 @@ class TestCorrectReaders(unittest.TestCase):
 
 
 class TestMutants(unittest.TestCase):
+    """More of them are in tests/mutants/test_parsers.py; here is no wire format."""
+
     def setUp(self) -> None:
         self.enterContext(mock.patch.dict(os.environ, {"MODELTEST_EXAMPLES": "20"}))
 
-    def test_each_is_caught_by_its_test_and_few_others(self) -> None:
-        for mutant, tests in FAILS.items():
-            with self.subTest(mutant.__name__):
-                found = failed(case_of(reader_of(mutant), wire=CHAT, strict=True))
-                self.assertLessEqual(tests, set(found))
-                self.assertLessEqual(set(found), tests | MAY_FAIL.get(mutant, set()))
-                for test, said in found.items():
-                    clause = next(clause for clause in IN_MEMORY if clause.method == test)
-                    self.assertIn(f"AssertionError: {clause.id}: ", said)
-                    self.assertIn("\n  fix      ", said)
-
-    def test_each_clause_is_broken_by_a_mutant(self) -> None:
-        broken = set().union(*FAILS.values())
-        self.assertEqual(broken, {clause.method for clause in IN_MEMORY})
-
-    def test_all_mutants_are_tried(self) -> None:
-        bases = {mutants.Small, mutants.Rewrites, mutants.Iterated}
-        apart = {mutants.GivesNone, mutants.IsAsynchronous, mutants.SpinsForEver}
-        defined = {
-            value
-            for value in vars(mutants).values()
-            if isinstance(value, type) and value.__module__ == mutants.__name__
-        }
-        self.assertEqual(defined - bases - apart, set(FAILS))
-
     def test_a_recorded_body_is_enough_for_most(self) -> None:
         for mutant, test in {
-            mutants.SplitsAtUnicodeLines: "test_unicode_line_separators_are_text",
-            mutants.SplitsEachRead: "test_line_endings_do_not_matter",
-            mutants.CapsLines: "test_large_events_arrive_whole",
-            mutants.NeedsTheSpace: "test_space_after_colon_is_optional",
-            mutants.ChokesOnComments: "test_comments_are_ignored",
-            mutants.TakesTheLastData: "test_data_over_several_lines_is_joined",
-            mutants.ChokesOnBlankLines: "test_extra_blank_lines_are_ignored",
-            mutants.ChokesOnFields: "test_unknown_fields_are_ignored",
-            mutants.ChokesOnEmptyData: "test_empty_data_is_ignored",
-            mutants.KeepsTheByteOrderMark: "test_bom_is_ignored",
-            mutants.SkipsBrokenJSON: MALFORMED,
-            mutants.EndsAtAWholeLine: PREFIX,
-            mutants.FinishesTwice: WHOLE,
+            framing.SplitsAtUnicodeLines: "test_unicode_line_separators_are_text",
+            framing.SplitsEachRead: "test_line_endings_do_not_matter",
+            framing.CapsLines: "test_large_events_arrive_whole",
+            framing.NeedsTheSpace: "test_space_after_colon_is_optional",
+            framing.ChokesOnComments: "test_comments_are_ignored",
+            framing.TakesTheLastData: "test_data_over_several_lines_is_joined",
+            framing.ChokesOnBlankLines: "test_extra_blank_lines_are_ignored",
+            framing.ChokesOnFields: "test_unknown_fields_are_ignored",
+            framing.ChokesOnEmptyData: "test_empty_data_is_ignored",
+            framing.KeepsTheByteOrderMark: "test_bom_is_ignored",
+            framing.SkipsBrokenJSON: MALFORMED,
+            ends.EndsAtAWholeLine: PREFIX,
+            finish.FinishesTwice: WHOLE,
         }.items():
             with self.subTest(mutant.__name__):
-                case = case_of(reader_of(mutant), bodies=BODIES, strict=True)
+                case = case_of(mutant(), bodies=BODIES, strict=True)
                 self.assertEqual(set(failed(case)), {test})
 
 
@@ -206,7 +88,7 @@ class TestReports(unittest.TestCase):
         self.assertRegex(found, r"\n  fix      hand on every piece of text.*correct the wire")
 
     def test_a_cut_that_gives_another_answer(self) -> None:
-        found = failed(case_of(mutants.EndsAtAWholeLine(), bodies=TEXT), PREFIX)[PREFIX]
+        found = failed(case_of(ends.EndsAtAWholeLine(), bodies=TEXT), PREFIX)[PREFIX]
         self.assertRegex(
             found,
             r"truncation/prefix: the body: \d+ of \d+ cuts fail; the first: the answer "
@@ -216,7 +98,7 @@ class TestReports(unittest.TestCase):
 
     def test_a_spelling_that_gives_another_answer(self) -> None:
         test = "test_chunking_does_not_matter"
-        found = failed(case_of(mutants.DecodesEachRead(), bodies=TEXT), test)[test]
+        found = failed(case_of(framing.DecodesEachRead(), bodies=TEXT), test)[test]
         self.assertRegex(
             found, r"framing/chunks: \d of 8 cases fail\.\n- the body, 1 byte at a time: "
         )
@@ -227,7 +109,7 @@ class TestReports(unittest.TestCase):
 
     def test_a_spelling_that_raises(self) -> None:
         test = "test_comments_are_ignored"
-        found = failed(case_of(mutants.ChokesOnComments(), bodies=TEXT), test)[test]
+        found = failed(case_of(framing.ChokesOnComments(), bodies=TEXT), test)[test]
         self.assertRegex(
             found,
             r"the re-encoded stream was parsed differently \(ModelError: a line without a name\)",
@@ -247,7 +129,7 @@ class TestReports(unittest.TestCase):
                 self.assertIn("is not even read as it stands", skipped(case)[PREFIX])
 
     def test_a_malformed_event_that_is_skipped(self) -> None:
-        found = failed(case_of(mutants.SkipsBrokenJSON(), bodies=TEXT), MALFORMED)[MALFORMED]
+        found = failed(case_of(framing.SkipsBrokenJSON(), bodies=TEXT), MALFORMED)[MALFORMED]
         self.assertRegex(
             found, r"the body, broken JSON: an answer with .* was taken for a finished answer"
         )
@@ -255,29 +137,29 @@ class TestReports(unittest.TestCase):
 
     def test_what_an_error_does_not_say(self) -> None:
         test = "test_error_event_is_an_error"
-        found = failed(case_of(mutants.HidesErrors(), wire=CHAT), test)[test]
+        found = failed(case_of(ends.HidesErrors(), wire=CHAT), test)[test]
         self.assertRegex(
             found, r"an error that says what the provider said, '\w+' and '.*'; got Mod"
         )
 
     def test_bytes_to_paste(self) -> None:
-        found = failed(case_of(mutants.RaisesKeyErrors(), bodies=TEXT), ANY_BYTES)[ANY_BYTES]
+        found = failed(case_of(rules.RaisesKeyErrors(), bodies=TEXT), ANY_BYTES)[ANY_BYTES]
         self.assertRegex(found, r"framing/any-bytes: reader/error-type: .*KeyError")
         self.assertRegex(found, r"\n  bytes    b''\n")
 
     def test_a_text_that_is_lost(self) -> None:
         test = "test_large_events_arrive_whole"
-        found = failed(case_of(mutants.LosesLongTexts(), bodies=TEXT), test)[test]
+        found = failed(case_of(framing.LosesLongTexts(), bodies=TEXT), test)[test]
         self.assertRegex(found, r"the body, 70 kB: expected the text 'long text .*, got 'ße'")
 
     def test_ids_and_words(self) -> None:
         ids = "test_call_identity_is_kept"
-        found = failed(case_of(mutants.RenamesCalls(), wire=CHAT), ids)[ids]
+        found = failed(case_of(calls.RenamesCalls(), wire=CHAT), ids)[ids]
         self.assertRegex(found, r"expected the calls' ids \['call_\w+'\], got \['mine'\]")
         reasons = "test_finish_reasons_are_mapped"
-        found = failed(case_of(mutants.LosesTheWord(), wire=CHAT), reasons)[reasons]
+        found = failed(case_of(finish.LosesTheWord(), wire=CHAT), reasons)[reasons]
         self.assertRegex(found, r"expected the provider's own word 'length' in Finish\.raw, got ''")
-        found = failed(case_of(mutants.LosesUsage(), wire=CHAT), USAGE)[USAGE]
+        found = failed(case_of(finish.LosesUsage(), wire=CHAT), USAGE)[USAGE]
         self.assertRegex(found, r"the usage is not what was sent\.\n  expected Usage\(.*\n  got ")
 
 
@@ -345,10 +227,6 @@ class TestClauses(unittest.TestCase):
                 self.assertTrue(clause.why)
                 self.assertTrue(clause.fix)
                 self.assertRegex(clause.method, r"\Atest_[a-z0-9_]+\Z")
-
-    def test_levels(self) -> None:
-        should = {clause.id for clause in IN_MEMORY if clause.level is Level.SHOULD}
-        self.assertEqual(should, {"framing/bom", "framing/invalid-utf8", "framing/empty-data"})
 
 
 if __name__ == "__main__":

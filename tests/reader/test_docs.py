@@ -8,8 +8,8 @@ from modeltest.checks import IN_MEMORY
 from modeltest.delivery.rules import FIXES
 from modeltest.testcases.parser import SSEReaderTestCase
 from tests.adapters import test_sse_reader as example
+from tests.mutants.parsers.ends import EndsAtAWholeLine
 
-from .mutants import EndsAtAWholeLine
 from .running import case_of, failed
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reader.md").read_text(encoding="utf-8")

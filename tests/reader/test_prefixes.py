@@ -15,8 +15,8 @@ from modeltest import (
     check_sse_prefix,
     check_sse_prefixes,
 )
+from tests.mutants.parsers import ends, finish, rules
 
-from . import mutants
 from .bodies import BROKEN, CALL, CUT_CALL, ERROR, TEXT, call, end, sse, text
 from .readers import READERS, generator
 
@@ -130,25 +130,25 @@ class TestBrokenReaders(unittest.TestCase):
         self.assertEqual(failure_of(reader, cut=3), "")
 
     def test_a_rule_that_is_broken_in_a_cut_body(self) -> None:
-        failed = failure_of(mutants.RaisesKeyErrors(), TEXT)
+        failed = failure_of(rules.RaisesKeyErrors(), TEXT)
         self.assertRegex(
             failed, r"\A\d+ of \d+ cuts fail; the first: reader/error-type: .*KeyError"
         )
         self.assertRegex(failed, r"\n  body     byte 0 of \d+: b'' \| b'data: \{")
         with self.assertRaises(AssertionError) as raised:
-            check_sse_prefixes(mutants.RaisesKeyErrors(), TEXT)
+            check_sse_prefixes(rules.RaisesKeyErrors(), TEXT)
         self.assertIsInstance(raised.exception.__cause__, KeyError)
 
     def test_a_rule_that_is_broken_in_the_whole_body(self) -> None:
-        self.assertRegex(failure_of(mutants.FinishesTwice(), TEXT), r"\Areader/one-finish: ")
-        self.assertRegex(failure_of(mutants.FinishesTwice(), TEXT, 0), r"\Areader/one-finish: ")
+        self.assertRegex(failure_of(finish.FinishesTwice(), TEXT), r"\Areader/one-finish: ")
+        self.assertRegex(failure_of(finish.FinishesTwice(), TEXT, 0), r"\Areader/one-finish: ")
 
     def test_the_mutants(self) -> None:
         answer = sse(text("a"), call("", "f"), call('{"n": 30}'), end("tool_calls"), "[DONE]")
         for mutant in (
-            mutants.EndsAtAWholeLine,
-            mutants.FinishesAtAPendingEvent,
-            mutants.TakesTheEnd,
+            ends.EndsAtAWholeLine,
+            ends.FinishesAtAPendingEvent,
+            ends.TakesTheEnd,
         ):
             with self.subTest(mutant.__name__):
                 self.assertRegex(failure_of(mutant(), answer), "the first: reader/prefix: ")
@@ -171,8 +171,8 @@ class TestBadUse(unittest.TestCase):
             check_sse_prefixes(generator, "data")  # type: ignore[arg-type]
 
     def test_an_error_type(self) -> None:
-        check_sse_prefixes(mutants.RaisesKeyErrors(), TEXT, model_error=KeyError)
-        check_sse_prefix(mutants.RaisesKeyErrors(), TEXT, 1, model_error=KeyError)
+        check_sse_prefixes(rules.RaisesKeyErrors(), TEXT, model_error=KeyError)
+        check_sse_prefix(rules.RaisesKeyErrors(), TEXT, 1, model_error=KeyError)
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ from modeltest import (
 from modeltest.delivery import Parser
 from modeltest.delivery.parser import merged_texts
 from modeltest.delivery.rules import around
+from tests.mutants.parsers import finish, rules
 
-from . import mutants
 from .bodies import BROKEN, CALL, CUT_CALL, ERROR, TEXT, sse, text
 from .readers import READERS, anthropic, generator
 
@@ -172,8 +172,8 @@ class TestRules(unittest.TestCase):
 
     def test_iterable(self) -> None:
         for reader, given in {
-            mutants.GivesNone(): "None",
-            mutants.IsAsynchronous(): "<coroutine object",
+            rules.GivesNone(): "None",
+            rules.IsAsynchronous(): "<coroutine object",
             (lambda body: 7): "7",
         }.items():
             with self.subTest(given):
@@ -185,7 +185,7 @@ class TestRules(unittest.TestCase):
             yield STOP
 
         self.assertBreaks("reader/iterable", failure_of(reader), "<async_generator")
-        self.assertTrue(asyncio.iscoroutinefunction(mutants.IsAsynchronous.__call__))
+        self.assertTrue(asyncio.iscoroutinefunction(rules.IsAsynchronous.__call__))
 
     def test_events(self) -> None:
         for event in (
@@ -215,12 +215,12 @@ class TestRules(unittest.TestCase):
                     "expected TextDelta, ReasoningDelta, ToolCallDelta or Finish",
                     rf"\n  body     byte {len(TEXT)} of {len(TEXT)}: …b'",
                 )
-        self.assertIn("yielded {'delta': TextDelta(text='Grü')}", failure_of(mutants.GivesDicts()))
+        self.assertIn("yielded {'delta': TextDelta(text='Grü')}", failure_of(rules.GivesDicts()))
 
     def test_one_finish(self) -> None:
         self.assertBreaks(
             "reader/one-finish",
-            failure_of(mutants.FinishesTwice()),
+            failure_of(finish.FinishesTwice()),
             "gave a second Finish; expected at most one Finish, and nothing after it",
             r"\n  first    Finish\(",
             r"\n  then     Finish\(",
@@ -233,9 +233,9 @@ class TestRules(unittest.TestCase):
         )
         self.assertBreaks(
             "reader/one-finish",
-            failure_of(mutants.RaisesAfterItsFinish()),
+            failure_of(rules.RaisesAfterItsFinish()),
             "gave a Finish and then raised",
-            r"then     ModelError: more came\n *at [\s\S]*mutants\.py:\d+: raise ModelError",
+            r"then     ModelError: more came\n *at [\s\S]*rules\.py:\d+: raise ModelError",
         )
 
     def test_finish(self) -> None:
@@ -249,7 +249,7 @@ class TestRules(unittest.TestCase):
                 text = failure_of(Events(TextDelta("a"), finish))
                 self.assertBreaks("reader/finish", text)
                 self.assertIn(what, text)
-        self.assertBreaks("reader/finish", failure_of(mutants.CountsBackwards()))
+        self.assertBreaks("reader/finish", failure_of(rules.CountsBackwards()))
 
     def test_a_finish_that_was_found_good_does_not_vouch_for_another(self) -> None:
         reader = Parser(Events(STOP))
@@ -263,7 +263,7 @@ class TestRules(unittest.TestCase):
             with self.subTest(body):
                 self.assertBreaks(
                     "reader/error-last",
-                    failure_of(mutants.GoesOnAfterItsError, body),
+                    failure_of(rules.GoesOnAfterItsError, body),
                     r"goes on after it had raised \w+: .*; expected that iterating on gives noth",
                     r"\n  got      TextDelta\(text='more'\)",
                 )
@@ -272,7 +272,7 @@ class TestRules(unittest.TestCase):
         for times in (1, 2, 3, 100):
             with self.subTest(times):
 
-                class Again(mutants.Iterated):
+                class Again(rules.Iterated):
                     left = times
 
                     def end(self) -> Event:
@@ -284,7 +284,7 @@ class TestRules(unittest.TestCase):
                 self.assertIsInstance(read_sse(Again, b"").error, IncompleteResponseError)
 
     def test_another_error_after_the_error(self) -> None:
-        class Worse(mutants.Iterated):
+        class Worse(rules.Iterated):
             def end(self) -> Event:
                 raise ValueError("closed")
 
@@ -293,21 +293,21 @@ class TestRules(unittest.TestCase):
     def test_end_last(self) -> None:
         self.assertBreaks(
             "reader/end-last",
-            failure_of(mutants.GoesOnAfterItsEnd),
+            failure_of(rules.GoesOnAfterItsEnd),
             "goes on after it had ended",
             r"got      TextDelta\(text='more'\)",
         )
         self.assertBreaks(
-            "reader/end-last", failure_of(mutants.RaisesAfterItsEnd), "got      .*ValueError: I/O"
+            "reader/end-last", failure_of(rules.RaisesAfterItsEnd), "got      .*ValueError: I/O"
         )
 
     def test_error_type(self) -> None:
-        text = failure_of(mutants.RaisesKeyErrors(), b"data: {}\n\n")
+        text = failure_of(rules.RaisesKeyErrors(), b"data: {}\n\n")
         self.assertBreaks(
             "reader/error-type",
             text,
             r"raised KeyError: 'finish_reason'; expected ModelError or TruncatedToolArgumentsErr",
-            r"\n  raised   KeyError: 'finish_reason'\n *at [\s\S]*mutants\.py:\d+: raise KeyError\(",
+            r"\n  raised   KeyError: 'finish_reason'\n *at [\s\S]*rules\.py:\d+: raise KeyError\(",
             r"\n  body     byte 10 of 10: b'data: \{\}\\n\\n'",
         )
         for error in (ConfigError("a"), UnicodeDecodeError("utf-8", b"", 0, 1, "a"), OSError()):
@@ -318,10 +318,10 @@ class TestRules(unittest.TestCase):
 
     def test_the_reader_s_exception_is_the_cause(self) -> None:
         with self.assertRaises(AssertionError) as raised:
-            read_sse(mutants.RaisesKeyErrors(), b"")
+            read_sse(rules.RaisesKeyErrors(), b"")
         self.assertIsInstance(raised.exception.__cause__, KeyError)
         with self.assertRaises(AssertionError) as raised:
-            read_sse(mutants.FinishesTwice(), TEXT)
+            read_sse(finish.FinishesTwice(), TEXT)
         self.assertIsNone(raised.exception.__cause__)
 
     def test_an_error_that_was_raised_nowhere(self) -> None:
@@ -334,13 +334,13 @@ class TestRules(unittest.TestCase):
     def test_an_end(self) -> None:
         self.assertBreaks(
             "reader/ends",
-            failure_of(mutants.ReadsForEver(), sse(text("a"))),
+            failure_of(rules.ReadsForEver(), sse(text("a"))),
             "reads on at the end of the body, and never comes back",
-            r"\n  reads    at [\s\S]*mutants\.py:\d+: line = body\.readline\(\)",
+            r"\n  reads    at [\s\S]*rules\.py:\d+: yield body\.readline\(\)",
         )
         self.assertBreaks(
             "reader/ends",
-            failure_of(mutants.GivesForEver(), b""),
+            failure_of(rules.GivesForEver(), b""),
             "gave 1000 events for 0 bytes, and does not come to an end",
             r"last     TextDelta\(text=''\)",
         )

@@ -17,9 +17,9 @@ import modeltest.testcases
 from modeltest import ContractWarning, Event, ModelError, SSEReaderTestCase
 from modeltest.checks import IN_MEMORY
 from modeltest.wire import OpenAIChat, Unsupported
+from tests.mutants.parsers import finish, framing, rules
 from tests.testcase.running import python
 
-from . import mutants
 from .bodies import CALL, TEXT, ShortChat
 from .readers import generator
 from .running import case_of, failed, names_of, run, skipped
@@ -124,7 +124,7 @@ class TestForms(unittest.TestCase):
             "a partial": functools.partial(read, chunks=3),
             "a callable object": Reader(),
             "another object's method": Reader().read,
-            "a class": mutants.Iterated,
+            "a class": rules.Iterated,
         }
         for name, form in forms.items():
             with self.subTest(name):
@@ -138,7 +138,7 @@ class TestForms(unittest.TestCase):
                 self.assertEqual((result.failures, result.errors, result.skipped), ([], [], []))
 
     def test_a_wire_and_bodies(self) -> None:
-        case = case_of(mutants.FinishesTwice(), wire=ShortChat(), bodies={"mine": TEXT})
+        case = case_of(finish.FinishesTwice(), wire=ShortChat(), bodies={"mine": TEXT})
         found = failed(case, WHOLE)[WHOLE]
         self.assertIn("\n- mine: reader/one-finish", found)
         self.assertIn("\n- text: reader/one-finish", found)
@@ -186,7 +186,7 @@ class TestSetUp(unittest.TestCase):
         self.assertSays(
             rf"TestReader.stream_sse takes \(\): {expected}", stream_sse=lambda self: None
         )
-        for broken in (mutants.GivesNone(), mutants.IsAsynchronous()):
+        for broken in (rules.GivesNone(), rules.IsAsynchronous()):
             self.assertSays(
                 r"reader/iterable: stream_sse\(body\) returned (None|<coroutine .*>); expected an",
                 stream_sse=broken,
@@ -267,7 +267,7 @@ class TestVerdicts(unittest.TestCase):
         for name in ("framing/comments", COMMENTS):
             with self.subTest(name):
                 attributes = {"bodies": TEXT, "expected_failures": {name: "known"}}
-                case = case_of(mutants.ChokesOnComments(), **attributes)
+                case = case_of(framing.ChokesOnComments(), **attributes)
                 result = run(case, COMMENTS)
                 self.assertEqual(len(result.expectedFailures), 1)
                 self.assertTrue(result.wasSuccessful())
@@ -280,7 +280,7 @@ class TestVerdicts(unittest.TestCase):
 
     def test_a_should_that_is_expected_to_fail_fails(self) -> None:
         case = case_of(
-            mutants.KeepsTheByteOrderMark(),
+            framing.KeepsTheByteOrderMark(),
             bodies=TEXT,
             expected_failures={"framing/bom": "nobody sends one"},
         )
@@ -293,7 +293,7 @@ class TestVerdicts(unittest.TestCase):
     def test_a_should_warns(self) -> None:
         class TestReader(SSEReaderTestCase):
             bodies = TEXT
-            stream_sse = mutants.KeepsTheByteOrderMark()
+            stream_sse = framing.KeepsTheByteOrderMark()
 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -308,7 +308,7 @@ class TestVerdicts(unittest.TestCase):
         self.assertEqual(line.strip(), "class TestReader(SSEReaderTestCase):")
 
     def test_a_class_made_at_run_time_warns_too(self) -> None:
-        case = case_of(mutants.KeepsTheByteOrderMark(), bodies=TEXT)
+        case = case_of(framing.KeepsTheByteOrderMark(), bodies=TEXT)
         case.__module__ = "nowhere"
         with self.assertWarns(ContractWarning):
             result = unittest.TestResult()
@@ -316,11 +316,11 @@ class TestVerdicts(unittest.TestCase):
         self.assertTrue(result.wasSuccessful())
 
     def test_a_should_fails_under_strict(self) -> None:
-        case = case_of(mutants.KeepsTheByteOrderMark(), bodies=TEXT, strict=True)
+        case = case_of(framing.KeepsTheByteOrderMark(), bodies=TEXT, strict=True)
         self.assertRegex(failed(case, BOM)[BOM], "AssertionError: framing/bom: ")
 
     def test_a_rule_that_every_answer_breaks_fails_one_test(self) -> None:
-        case = case_of(mutants.FinishesTwice(), bodies=TEXT)
+        case = case_of(finish.FinishesTwice(), bodies=TEXT)
         why = skipped(case)
         self.assertEqual(len(why), len(IN_MEMORY) - 1)
         for text in why.values():
@@ -328,7 +328,7 @@ class TestVerdicts(unittest.TestCase):
         self.assertEqual(set(failed(case)), {WHOLE})
 
     def test_the_kit_s_own_lines_are_not_shown(self) -> None:
-        case = case_of(mutants.ChokesOnComments(), bodies=TEXT)
+        case = case_of(framing.ChokesOnComments(), bodies=TEXT)
         self.assertNotIn("modeltest/testcases", failed(case, COMMENTS)[COMMENTS])
 
     def test_a_fault_of_the_kit_is_an_error(self) -> None:
@@ -344,7 +344,7 @@ class TestVerdicts(unittest.TestCase):
 
 class TestReadersThatHang(unittest.TestCase):
     def test_one_that_computes_for_ever(self) -> None:
-        spinning = mutants.SpinsForEver()
+        spinning = rules.SpinsForEver()
         self.addCleanup(setattr, spinning, "waits", False)
         case = case_of(spinning, bodies=TEXT, deadline=2)
         found = failed(case, SET_UP, WHOLE, PREFIX)
@@ -352,7 +352,7 @@ class TestReadersThatHang(unittest.TestCase):
         self.assertRegex(
             found[PREFIX],
             r"truncation/prefix: the reader did not come back from a body within 2\.0 s\.\n"
-            r"  stack    [\s\S]*mutants\.py",
+            r"  stack    [\s\S]*rules\.py",
         )
 
     def test_one_that_hangs_in_every_body(self) -> None:
