@@ -17,6 +17,7 @@ from modeltest.assertions import (
     expect_refusal,
     expect_same,
     expect_turn,
+    faults_of,
     shortened,
 )
 from modeltest.backend import Response, Send, writes
@@ -27,17 +28,17 @@ from modeltest.corpus import (
     re_encoded,
     re_encodings,
     retyped_bodies,
-    try_bodies,
+    some_bodies,
     unknown_bodies,
     with_bad_byte,
     with_event,
 )
 from modeltest.encoding import Framing, Role, Unsupported
-from modeltest.harness import Evidence, Example, Failure, Level, Skip, check
+from modeltest.harness import Example, Failure, Level, Skip, check
 from modeltest.interface import Finish, FinishReason, TextDelta
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from modeltest.delivery import ServedContext
     from modeltest.encoding import Body, WireFormat
@@ -318,25 +319,20 @@ def any_bytes_are_an_event_or_an_error(context: CheckContext) -> None:
     KeyError or UnicodeDecodeError into the agent loop, which catches neither.
     """
     bodies = context.plain_bodies()
-    chunks = [chunk for body in bodies for chunk in body.chunks]
-    odd = odd_events(context.framing)
     with context.reading(bodies[0].renewed("", bodies[0].parts)) as read:
+        found = faults_of(context, read, _senseless(context, bodies))
+        for number, (name, failure) in enumerate(found, 1):
+            context.note_failure(failure, name)
+            context.counted = f"{number} kinds of fault."
 
-        def expect_declared(data: bytes) -> None:
-            try:
-                log = read(data)
-                if log.error is not None:
-                    expect_known_error(context, log, log.error, "some bytes", ())
-            except Failure as failure:
-                given = Evidence("bytes", shortened(data, 2000))
-                raise failure.with_evidence((given,)) from None
 
-        try_bodies(
-            [*dict.fromkeys(chunks), *odd], expect_declared, bodies=[body.data for body in bodies]
-        )
-        if context.framing is not Framing.EVENT_STREAM:  # a frame's checksum covers its bytes
-            for data in retyped_bodies(body.chunks for body in bodies):
-                expect_declared(data)
+def _senseless(context: CheckContext, bodies: Sequence[Body]) -> Iterator[bytes]:
+    chunks = dict.fromkeys(chunk for body in bodies for chunk in body.chunks)
+    yield from some_bodies(
+        [*chunks, *odd_events(context.framing)], bodies=[body.data for body in bodies]
+    )
+    if context.framing is not Framing.EVENT_STREAM:  # a frame's checksum covers its bytes
+        yield from retyped_bodies(body.chunks for body in bodies)
 
 
 @check(

@@ -34,6 +34,7 @@ from modeltest.corpus.fuzz import (
     mutated_bodies,
     retyped_bodies,
     seeded_bodies,
+    some_bodies,
     try_bodies,
 )
 from modeltest.corpus.odd import odd_events
@@ -47,6 +48,7 @@ from modeltest.corpus.recorded import (
     with_text,
 )
 from modeltest.corpus.reencode import ReEncoding, re_encoded_bodies, re_encodings
+from modeltest.corpus.shrink import smallest
 from modeltest.corpus.tool_cases import (
     MADE_UP,
     WEATHER,
@@ -108,6 +110,8 @@ __all__ = [
     "retyped_bodies",
     "rule_of",
     "seeded_bodies",
+    "some_bodies",
+    "smallest",
     "short_bodies",
     "shown_name",
     "single_events",

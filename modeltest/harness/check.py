@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import functools
+import sys
+import tokenize
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -103,6 +107,31 @@ class Check:
         return f"test_{self.judge.__name__}"
 
 
+def docstring_of(function: Callable[..., Any]) -> str:
+    """Return a function's docstring, from its source where `python -OO` has left it out."""
+    if function.__doc__ is not None or sys.flags.optimize < 2:
+        return function.__doc__ or ""
+    return _docstrings(function.__code__.co_filename).get(function.__name__, "")
+
+
+def module_docstring(file: str) -> str:
+    """Return the docstring of the module of that file, whatever `python -OO` has left out."""
+    return _docstrings(file).get("", "")
+
+
+@functools.cache
+def _docstrings(file: str) -> dict[str, str]:
+    """Return the docstrings in a file by the name of their function; the module's own has none."""
+    with tokenize.open(file) as source:
+        tree = ast.parse(source.read())
+    found = {
+        node.name: ast.get_docstring(node, clean=False) or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+    }
+    return {**found, "": ast.get_docstring(tree) or ""}
+
+
 def check(
     id: str,  # noqa: A002 - the contract's word
     level: Level = Level.MUST,
@@ -130,7 +159,7 @@ def check(
     """
 
     def make(function: Callable[[Any], None]) -> Check:
-        requirement, _, why = (function.__doc__ or "").partition("\n")
+        requirement, _, why = docstring_of(function).partition("\n")
         if not requirement or not why.strip():
             raise TypeError(f"check {id}: the docstring gives a requirement, then the why")
         wanted = needs if bodies is None or Need.WIRE in needs else (Need.WIRE, *needs)

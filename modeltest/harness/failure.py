@@ -152,8 +152,12 @@ _SHOWN, _NAMED = 3, 18
 """Cases that a report shows with what was seen, and how many more it names."""
 
 
+def _counted(broken: int, tried: int) -> str:
+    return f"{broken} of {max(broken, tried)} cases fail."
+
+
 def report(
-    rule: str, fix: str, broken: Sequence[tuple[str, Failure]], tried: int, *more: Evidence
+    rule: str, fix: str, broken: Sequence[tuple[str, Failure]], tried: int | str, *more: Evidence
 ) -> str:
     """Return the text of a rule that is broken: the cases, the first ones whole, and the fix.
 
@@ -161,13 +165,15 @@ def report(
         rule: the check's id.
         fix: how to mend it, where a failure does not say.
         broken: the name of each case that failed, and its failure; one at least.
-        tried: how many cases were tried.
+        tried: how many cases were tried; or a sentence that says how many failed.
         more: what was seen besides.
     """
     texts = [f"{name}: {failure}" if name else str(failure) for name, failure in broken]
     lines = [f"{rule}: {texts[0]}"]
     if len(texts) > 1:
-        lines = [f"{rule}: {len(texts)} of {tried} cases fail."]
+        # What was noted besides the cases, such as what happened to the process, is one more.
+        counted = tried if isinstance(tried, str) else _counted(len(texts), tried)
+        lines = [f"{rule}: {counted}"]
         lines += [f"- {text}" for text in texts[:_SHOWN]]
     rest = [(name, failure.in_short) for name, failure in broken[_SHOWN:]]
     lines += [f"- {name}: {text}" for name, text in rest if text]

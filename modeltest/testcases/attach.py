@@ -9,13 +9,16 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from modeltest.harness import Level
+from modeltest.harness import Evidence, Level
+from modeltest.testcases.known_faults import note_fault
+from modeltest.testcases.reporting import CHECK, REASON, RULE, raising_at
 
 if TYPE_CHECKING:
     from modeltest.harness import Check
 
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
+__tracebackhide__ = True  # the same, for pytest
 
 
 _MARK = "_by_modeltest"
@@ -28,6 +31,7 @@ def attach(cls: type, name: str, method: Callable[..., None]) -> None:
     if existing is not method and getattr(existing, _MARK, False) is not existing:
         return
     setattr(method, _MARK, method)
+    method.__wrapped__ = raising_at(*_place_of(cls), cls)  # type: ignore[attr-defined] # its place
     method.__name__ = name
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     setattr(cls, name, method)
@@ -52,7 +56,19 @@ def attach_check(
     """
     level = "" if check.level is Level.MUST else f" [{check.level}]"
     reason = f" (expected to fail: {expected})" if expected else ""
-    method = judging_method(f"{check.requirement}{level}{reason}\n\n{check.why}\n", judge)
+
+    def judge_known(case: Any) -> str:
+        text = judge(case)
+        if text:
+            note_fault(type(case), check, text, expected)
+        elif expected is not None:
+            case._end_with(case._failure(_unexpected(check, expected)))
+        return text
+
+    method = judging_method(f"{check.requirement}{level}{reason}\n\n{check.why}\n", judge_known)
+    setattr(method, CHECK, check.id)
+    setattr(method, RULE, check.requirement)
+    setattr(method, REASON, expected)
     if skipped is not None:
         method = unittest.skip(skipped)(method)
     elif expected is not None:
@@ -60,13 +76,21 @@ def attach_check(
     attach(cls, check.method, method)
 
 
+def _unexpected(check: Check, reason: str) -> str:
+    return (
+        f"{check.id}: unexpected success: the check holds, and is listed as a known fault "
+        f"({reason}).\n"
+        f"{Evidence('fix', 'remove it from expected_failures; of a group, list the others')}"
+    )
+
+
 def judging_method(doc: str, judge: Callable[[Any], str]) -> Callable[..., None]:
     """Return a test method that fails with the text that `judge(test case)` returns, if any."""
 
-    def method(self: unittest.TestCase) -> None:
+    def method(self: Any) -> None:
         text = judge(self)
         if text:
-            raise self.failureException(text)
+            self._raise_here(self._failure(text))
 
     method.__doc__ = doc
     return method

@@ -1,0 +1,87 @@
+"""Judging what comes of bytes without sense: every kind of fault once, with bytes that show it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from modeltest.assertions.refusal import expect_known_error
+from modeltest.assertions.report import shortened
+from modeltest.corpus import smallest
+from modeltest.harness import Evidence, Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from modeltest.harness import Declares, Transcript
+
+_Kind = tuple[str, str]
+
+_MOST = 5
+"""Kinds of fault after which no more bodies are read."""
+_SHOWN = 1000
+"""Characters of a body that a failure shows."""
+
+
+def faults_of(
+    declares: Declares, read: Callable[[bytes], Transcript], bodies: Iterable[bytes]
+) -> Iterator[tuple[str, Failure]]:
+    """Yield each kind of fault that comes of `bodies`, and what to call it.
+
+    Each body must give events or a declared error, and come to an end. Faults are of one kind
+    where the same type of error comes from the same line. The body of each is made small.
+
+    Args:
+        declares: by which errors a turn may fail.
+        read: lets the adapter read a body.
+        bodies: what is read.
+
+    Raises:
+        Failure: the adapter did not come back from one.
+    """
+    found: set[_Kind] = set()
+    for data in bodies:
+        failure, kind = _judged(declares, read, data)
+        if failure is None or kind in found:
+            continue
+        found.add(kind)
+        small = smallest(data, lambda part, kind=kind: _judged(declares, read, part)[1] == kind)
+        again, _ = (failure, kind) if small == data else _judged(declares, read, small)
+        yield " ".join(filter(None, kind)), again or failure
+        if len(found) == _MOST:
+            return
+
+
+def _judged(
+    declares: Declares, read: Callable[[bytes], Transcript], data: bytes
+) -> tuple[Failure | None, _Kind]:
+    """Return what is wrong with the reading of a body, if anything, and of which kind that is.
+
+    Raises:
+        Failure: the adapter hung; no other body is read after that.
+    """
+    try:
+        log = read(data)
+        if log.error is not None:
+            expect_known_error(declares, log, log.error, "some bytes", ())
+    except Failure as failure:
+        kind = _kind_of(failure)
+        shown = failure.with_evidence((Evidence("bytes", shortened(data, _SHOWN)),))
+        if failure.hung:
+            raise shown from None
+        return shown, kind
+    return None, ("", "")
+
+
+def _kind_of(failure: Failure) -> _Kind:
+    """Return the type of the error and the line it comes from; else what the statement says."""
+    raised = next((one.text for one in failure.evidence if one.label == "raised"), "")
+    error = re.search(r"\b(?:raise, after \d+ events?, |raised )([\w.]+)", failure.statement)
+    if error is None:
+        return re.sub(r"b?(['\"]).*?\1|\d+", "…", failure.statement)[:_NAMED], ""
+    place = re.match(r"(?:at )?(\S+:\d+)", raised.rpartition("\n")[2])
+    return error[1], f"at {place[1].rstrip(':')}" if place else ""
+
+
+_NAMED = 80
+"""Characters that tell one kind from another, where no error does."""
