@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from modeltest.assertions.refusal import expect_known_error
@@ -45,11 +46,21 @@ def faults_of(
         if failure is None or kind in found:
             continue
         found.add(kind)
-        small = smallest(data, lambda part, kind=kind: _judged(declares, read, part)[1] == kind)
-        again, _ = (failure, kind) if small == data else _judged(declares, read, small)
-        yield " ".join(filter(None, kind)), again or failure
+        yield " ".join(filter(None, kind)), _made_small(declares, read, data, kind) or failure
         if len(found) == _MOST:
             return
+
+
+def _made_small(
+    declares: Declares, read: Callable[[bytes], Transcript], data: bytes, kind: _Kind
+) -> Failure | None:
+    """Return what the smallest part of a body gives that fails in the same way; None if none."""
+
+    def fails_alike(part: bytes) -> bool:
+        return _judged(declares, read, part)[1] == kind
+
+    failure, found = _judged(declares, read, smallest(data, fails_alike))
+    return failure if found == kind else None
 
 
 def _judged(
@@ -79,8 +90,10 @@ def _kind_of(failure: Failure) -> _Kind:
     error = re.search(r"\b(?:raise, after \d+ events?, |raised )([\w.]+)", failure.statement)
     if error is None:
         return re.sub(r"b?(['\"]).*?\1|\d+", "…", failure.statement)[:_NAMED], ""
-    place = re.match(r"(?:at )?(\S+:\d+)", raised.rpartition("\n")[2])
-    return error[1], f"at {place[1].rstrip(':')}" if place else ""
+    places = re.findall(r"^(?:at )?(\S+:\d+)\b", raised, re.MULTILINE)
+    # The adapter's line says more than that of the library it calls, which lies elsewhere.
+    own = [place for place in places if not PurePath(place).is_absolute()] or places
+    return error[1], f"at {'/'.join(PurePath(own[-1]).parts[-2:])}" if own else ""
 
 
 _NAMED = 80

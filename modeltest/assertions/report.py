@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+from modeltest.encoding import Role
 from modeltest.harness import Evidence
 from modeltest.threads import ending_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from modeltest.encoding import Body
     from modeltest.harness import Transcript
 
@@ -22,13 +26,68 @@ def shortened(value: object, limit: int = _SHOWN) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
 
 
-def bytes_shown(body: Body) -> Evidence:
-    """Return a body's bytes as evidence, shortened."""
+def bytes_shown(body: Body, *roles: Role, at: int | None = None) -> Evidence:
+    """Return a body's bytes as evidence; of a long one those in question.
+
+    Args:
+        body: the body.
+        roles: of the events in question, the likeliest first; by default what cannot be read,
+            an error, or how the turn ends.
+        at: the byte in question, where that is known.
+    """
     data = body.data
-    if len(data) > _SHOWN:
-        half = _SHOWN // 2
-        return Evidence("wire", f"{data[:half]!r} … {data[-half:]!r} ({len(data)} bytes)")
-    return Evidence("wire", repr(data))
+    if len(data) <= _SHOWN:
+        return Evidence("wire", repr(data))
+    return Evidence(
+        "wire", excerpt(data, _place(body, roles or _IN_QUESTION) if at is None else at)
+    )
+
+
+def excerpt(data: bytes, at: int) -> str:
+    """Return the bytes around a place, and where they are."""
+    start = max(0, min(at - _SHOWN // 3, len(data) - _SHOWN))
+    end = min(len(data), start + _SHOWN)
+    before, after = "… " * (start > 0), " …" * (end < len(data))
+    return f"{before}{data[start:end]!r}{after} (bytes {start} to {end} of {len(data)})"
+
+
+def place_of_difference(data: bytes, wanted: str, got: str) -> int | None:
+    """Return where in `data` a text begins to differ from what was made of it; None if unknown."""
+    pairs = enumerate(zip(wanted, got, strict=False))
+    alike = next((n for n, (one, other) in pairs if one != other), min(len(wanted), len(got)))
+    for length in (12, 6, 3):
+        piece = wanted[alike : alike + length]
+        if piece:
+            found = _find(data, piece, 1 + wanted[:alike].count(piece))
+            if found >= 0:
+                return found
+    return None
+
+
+def _find(data: bytes, piece: str, times: int) -> int:
+    """Return where a text stands in JSON for the n-th time; -1 if it does not."""
+    at = -1
+    for spelled in dict.fromkeys((json.dumps(piece, ensure_ascii=False), json.dumps(piece))):
+        at = -1
+        for _ in range(times):
+            at = data.find(spelled[1:-1].encode("utf-8", "replace"), at + 1)
+            if at < 0:
+                break
+        else:
+            return at
+    return at
+
+
+_IN_QUESTION = (Role.MALFORMED, Role.ERROR, Role.FINISH)
+
+
+def _place(body: Body, roles: Sequence[Role]) -> int:
+    """Return where the first event of one of the roles begins; the end where there is none."""
+    for role in roles:
+        number = body.first(role)
+        if number is not None:
+            return (0, *body.boundaries)[number]
+    return len(body.data)
 
 
 def ending(log: Transcript) -> str:

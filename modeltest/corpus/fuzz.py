@@ -216,10 +216,15 @@ def try_bodies(
     for body in some_bodies(events, examples, bodies=bodies):
         error = _raised(expect, body)
         if error is not None:
-            kind = type(error)
-            small = smallest(body, lambda data: type(_raised(expect, data)) is kind)
-            again = error if small == body else _raised(expect, small)
-            raise error if again is None else again
+            raise _smallest_error(expect, body, type(error)) or error
+
+
+def _smallest_error(
+    expect: Callable[[bytes], None], body: bytes, kind: type[Exception]
+) -> Exception | None:
+    """Return what the smallest part of a body raises that still raises this; None if none."""
+    small = smallest(body, lambda data: type(_raised(expect, data)) is kind)
+    return _raised(expect, small)
 
 
 def _raised(expect: Callable[[bytes], None], body: bytes) -> Exception | None:

@@ -6,8 +6,8 @@ import ast
 import functools
 import sys
 import tokenize
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +83,7 @@ class Check:
             each; else the `CheckContext`. It raises `Failure`.
         bodies: asks a wire format for the bodies that are to be read, one case each.
         in_memory: whether it can judge a stream parser, which is given bytes and no server.
+        fixes: framing → what to do, where that is another thing than for server-sent events.
     """
 
     id: str
@@ -95,6 +96,7 @@ class Check:
     judge: Callable[[Any], None]
     bodies: Callable[[WireFormat], Iterable[Body]] | None = None
     in_memory: bool = False
+    fixes: Mapping[Any, str] = field(default_factory=dict)
 
     @property
     def group(self) -> str:
@@ -140,6 +142,7 @@ def check(
     needs: tuple[Need, ...] = (),
     bodies: Callable[[WireFormat], Iterable[Body]] | None = None,
     in_memory: bool = False,
+    fixes: Mapping[Any, str] | None = None,
     example: Example | None = None,
 ) -> Callable[[Callable[[Any], None]], Check]:
     """Make a `Check` of a function; its docstring gives the requirement and the why.
@@ -151,6 +154,7 @@ def check(
         needs: what the test case must set; the wire format follows from `bodies`.
         bodies: the bodies that are delivered, in whichever way; the function is then given the
             answer to each. Without them it is given the context, and plays what it needs.
+        fixes: the same for other framings than server-sent events, where it is not the same.
         in_memory: a function that is given the context needs no server. With `bodies` none does.
         example: what the documentation shows.
 
@@ -174,6 +178,7 @@ def check(
             function,
             bodies,
             in_memory or bodies is not None,
+            fixes or {},
         )
 
     return make

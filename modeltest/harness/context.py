@@ -255,7 +255,8 @@ class CheckContext(ABC):
     @property
     def fix(self) -> str:
         """What to do about a failure that does not say so itself."""
-        return self.check.fix
+        fixes = self.check.fixes
+        return fixes.get(self.framing, self.check.fix) if fixes else self.check.fix
 
     def _reasons(self) -> str:
         """Say why cases could not be judged: each reason once, with the cases it holds for."""

@@ -14,6 +14,27 @@ if TYPE_CHECKING:
 
 
 LABEL_WIDTH = 9
+_WIDTH = 180
+"""Characters of a line, at most, where it can be broken at a space."""
+_LITERAL = ("bytes", "wire", "body")
+"""What is copied from a report, and is therefore not broken."""
+
+
+def folded(line: str, width: int = _WIDTH, indent: str = "") -> list[str]:
+    """Return a line in as many as it takes, each broken at a space, and in words that are longer.
+
+    Args:
+        line: the line.
+        width: characters of each.
+        indent: what every further one begins with.
+    """
+    parts = []
+    while len(line) > width:
+        at = line.rfind(" ", width // 2, width)
+        at = width if at < 0 else at
+        parts.append(line[:at])
+        line = indent + line[at:].removeprefix(" ")
+    return [*parts, line]
 
 
 @dataclass(frozen=True)
@@ -33,9 +54,14 @@ class Evidence:
     def __str__(self) -> str:
         # Not splitlines(): U+2028 and the like are text.
         runs = itertools.groupby(self.text.split("\n"))
-        first, *rest = (_times(line, len(list(same))) for line, same in runs)
-        lines = [f"  {self.label:<{LABEL_WIDTH}}{first}"]
-        return "\n".join([*lines, *(" " * (LABEL_WIDTH + 2) + line for line in rest)])
+        shown = (_times(line, len(list(same))) for line, same in runs)
+        width = _WIDTH - LABEL_WIDTH - 2
+        first, *rest = (part for line in shown for part in self._folded(line, width))
+        told = [f"  {self.label:<{LABEL_WIDTH}}{first}"]
+        return "\n".join([*told, *(" " * (LABEL_WIDTH + 2) + line for line in rest)])
+
+    def _folded(self, line: str, width: int) -> list[str]:
+        return [line] if self.label in _LITERAL else folded(line, width)
 
 
 class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
@@ -181,5 +207,11 @@ def report(
     if names:
         others = f"; and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
         lines.append(f"- and {len(names)} more: {'; '.join(names[:_NAMED])}{others}")
+    lines = [
+        part
+        for text in lines
+        for number, line in enumerate(text.split("\n"))
+        for part in ([line] if number else folded(line, indent="  "))
+    ]
     fixes = dict.fromkeys(failure.fix or fix for _, failure in broken)
     return "\n".join([*lines, *map(str, more), *(str(Evidence("fix", one)) for one in fixes)])

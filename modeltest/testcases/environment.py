@@ -1,4 +1,4 @@
-"""What of the process the kit cannot work in, or with: said as that, and not as a fault of the kit."""
+"""What the kit needs of the process, and exceptions that neither it nor the adapter raised."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def whose_fault(error: BaseException) -> str:
 
 def _is_foreign(file: str) -> bool:
     """Tell whether a file belongs neither to the kit nor to the language."""
-    if file.startswith((_KIT, "<")):
+    if file.startswith((_KIT, "<frozen")):
         return False
     return not file.startswith(_LIBRARY) or file.startswith(_INSTALLED)
 

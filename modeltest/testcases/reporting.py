@@ -46,7 +46,7 @@ class ReportingTestCase(unittest.TestCase):
             getattr(self, self._testMethodName).__wrapped__(self)
         raise error
 
-    def _failure(self, text: str) -> AssertionError:
+    def _failure(self, text: str) -> BaseException:
         """Return a failure; with the rule in it where the runner does not print it."""
         if self._shows_rules:
             rule = Evidence("rule", getattr(getattr(self, self._testMethodName), RULE))
@@ -90,7 +90,7 @@ def raising_at(file: str, line: int, cls: type) -> FunctionType:
     """
 
     # fmt: off
-    def method(self: ReportingTestCase) -> None: raise self._error  # noqa: E704
+    def method(self: ReportingTestCase) -> None: raise self._error
     # fmt: on
 
     code = method.__code__.replace(

@@ -1,4 +1,4 @@
-"""Whether Python's threads were replaced by green ones, which a look from outside cannot interrupt."""
+"""Whether Python's threads were replaced by green ones, which switch only when they want to."""
 
 from __future__ import annotations
 
