@@ -38,29 +38,46 @@ def bytes_shown(body: Body, *roles: Role, at: int | None = None) -> Evidence:
     data = body.data
     if len(data) <= _SHOWN:
         return Evidence("wire", repr(data))
-    return Evidence(
-        "wire", excerpt(data, _place(body, roles or _IN_QUESTION) if at is None else at)
-    )
+    where = _event_of(body, roles or _IN_QUESTION) if at is None else (at - _SHOWN // 3, at)
+    return Evidence("wire", excerpt(data, *where))
 
 
-def excerpt(data: bytes, at: int) -> str:
-    """Return the bytes around a place, and where they are."""
-    start = max(0, min(at - _SHOWN // 3, len(data) - _SHOWN))
-    end = min(len(data), start + _SHOWN)
+def excerpt(data: bytes, start: int, end: int) -> str:
+    """Return the bytes from one place to another, or some more, and where they are."""
+    start = max(0, min(start - _BEFORE, len(data) - _SHOWN))
+    end = min(len(data), max(start + _SHOWN, min(end, start + 2 * _SHOWN)))
     before, after = "… " * (start > 0), " …" * (end < len(data))
     return f"{before}{data[start:end]!r}{after} (bytes {start} to {end} of {len(data)})"
 
 
+def differing(wanted: str, got: str) -> tuple[str, str]:
+    """Return two texts as a failure shows them: long ones from where they begin to differ."""
+    start = max(0, _alike(wanted, got) - _BEFORE)
+    if start == 0 or max(len(wanted), len(got)) <= _SHOWN:
+        return shortened(wanted), shortened(got)
+    return f"… {shortened(wanted[start:])}", f"… {shortened(got[start:])}"
+
+
+def _alike(wanted: str, got: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    pairs = enumerate(zip(wanted, got, strict=False))
+    return next((n for n, (one, other) in pairs if one != other), min(len(wanted), len(got)))
+
+
+_BEFORE = 40
+"""Bytes, or characters, that are shown before the place in question."""
+
+
 def place_of_difference(data: bytes, wanted: str, got: str) -> int | None:
     """Return where in `data` a text begins to differ from what was made of it; None if unknown."""
-    pairs = enumerate(zip(wanted, got, strict=False))
-    alike = next((n for n, (one, other) in pairs if one != other), min(len(wanted), len(got)))
-    for length in (12, 6, 3):
-        piece = wanted[alike : alike + length]
-        if piece:
-            found = _find(data, piece, 1 + wanted[:alike].count(piece))
-            if found >= 0:
-                return found
+    alike = _alike(wanted, got)
+    # An event may begin anywhere in a piece: what stands in one is found.
+    for start, end in ((0, 12), (0, 6), (0, 3), (-4, 1), (-2, 1), (0, 1)):
+        first = max(0, alike + start)
+        piece = wanted[first : alike + end]
+        found = _find(data, piece, 1 + wanted[:first].count(piece)) if piece else -1
+        if found >= 0:
+            return found
     return None
 
 
@@ -81,13 +98,13 @@ def _find(data: bytes, piece: str, times: int) -> int:
 _IN_QUESTION = (Role.MALFORMED, Role.ERROR, Role.FINISH)
 
 
-def _place(body: Body, roles: Sequence[Role]) -> int:
-    """Return where the first event of one of the roles begins; the end where there is none."""
+def _event_of(body: Body, roles: Sequence[Role]) -> tuple[int, int]:
+    """Return where the first event of one of the roles is; the end where there is none."""
     for role in roles:
         number = body.first(role)
         if number is not None:
-            return (0, *body.boundaries)[number]
-    return len(body.data)
+            return (0, *body.boundaries)[number], body.boundaries[number]
+    return len(body.data), len(body.data)
 
 
 def ending(log: Transcript) -> str:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from modeltest.assertions.assembly import Assembler, check_finish
 from modeltest.assertions.refusal import expect_known_error, expect_refusal
-from modeltest.assertions.report import bytes_shown, ending, place_of_difference, shortened
+from modeltest.assertions.report import (
+    bytes_shown,
+    differing,
+    ending,
+    place_of_difference,
+    shortened,
+)
 from modeltest.encoding import Role
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import Finish, FinishReason, ProtocolError, ReasoningDelta, ToolCallDelta
@@ -106,7 +112,14 @@ def expect_answer(answer: Answer) -> Content:
     wanted = content_of(body.events)
     if got.text != wanted.text:
         at = place_of_difference(body.data, wanted.text, got.text)
-        raise _differ("text", wanted.text, got.text, bytes_shown(body, Role.TEXT, at=at))
+        raise Failure(
+            "the answer's text: not what was sent.",
+            (
+                *map(Evidence, ("expected", "got"), differing(wanted.text, got.text)),
+                bytes_shown(body, Role.TEXT, at=at),
+            ),
+            fix=_WHOLE["text"],
+        )
     if got.reasoning and got.reasoning != wanted.reasoning:
         # An adapter may leave it out. Half of it, or without its signature, is of no use: the
         # provider refuses it when it is sent back.
@@ -217,15 +230,15 @@ def _expect_finish(body: Body, log: Transcript, finish: Finish | None) -> None:
         )
     expect_one_finish(log)
     if str(finish.reason) not in body.accepted_reasons:
-        wanted = " or ".join(map(repr, sorted(body.accepted_reasons)))
+        wanted = " or ".join(sorted(body.accepted_reasons))
         if str(finish.reason) not in list(FinishReason):
             raise Failure(
                 f"the finish reason is not mapped: the Finish has {str(finish.reason)!r}; expected "
-                f"{wanted}.",
+                f"{wanted!r}.",
                 (Evidence("got", shortened(finish)), bytes_shown(body, Role.FINISH)),
                 fix=_MAP_IT,
             )
-        raise _differ("reason", wanted, repr(str(finish.reason)), bytes_shown(body, Role.FINISH))
+        raise _differ("reason", wanted, str(finish.reason), bytes_shown(body, Role.FINISH))
 
 
 _MAP_IT = (

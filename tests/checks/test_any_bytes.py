@@ -66,7 +66,9 @@ class TestAnyBytes(unittest.TestCase):
 
     def test_each_has_its_line_and_its_bytes(self) -> None:
         first = outcome_of(Trusting).text.split("\n- ")[1]
-        self.assertRegex(first, r"(?s)\n  raised   .*test_any_bytes\.py:\d+ in parsed: word = value\[")
+        self.assertRegex(
+            first, r"(?s)\n  raised   .*test_any_bytes\.py:\d+ in parsed: word = value\["
+        )
         self.assertRegex(first, r"\n  bytes    b'data:.{0,30}'")
 
     def test_a_server_that_was_not_asked_is_not_quoted(self) -> None:

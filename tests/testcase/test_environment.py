@@ -3,18 +3,16 @@
 import os
 import subprocess
 import sys
+import threading
 import unittest
-from pathlib import Path
 from typing import Any
 from unittest import mock
-
-import threading
 
 from modeltest import Finish, SSEReaderTestCase, TextDelta
 from modeltest.demo.acme import AcmeModel
 from modeltest.threads import replaced_threads
 from modeltest.wire import OpenAIChat
-from tests.testcase.running import ROOT, SET_UP, acme, event, new_model, python, run, text_of
+from tests.testcase.running import ROOT, SET_UP, acme, python, run, text_of
 
 
 class TestSettings(unittest.TestCase):
@@ -25,7 +23,9 @@ class TestSettings(unittest.TestCase):
 
     def test_truth_is_no_number_and_a_text_no_truth(self) -> None:
         self.assert_refused(r"strict: expected True or False, got 'no'", strict="no")
-        self.assert_refused(r"idle_timeout: expected seconds above 0.*, got True", idle_timeout=True)
+        self.assert_refused(
+            r"idle_timeout: expected seconds above 0.*, got True", idle_timeout=True
+        )
         self.assert_refused(r"retries: expected a number, 0 or more, got True", retries=True)
 
     def test_the_same_of_readers(self) -> None:
@@ -120,8 +120,9 @@ class TestOptimised(unittest.TestCase):
     """`python -OO` takes docstrings and asserts away."""
 
     def test_it_lists_and_runs(self) -> None:
-        plain, optimised = python("-m", "modeltest", "checks"), python(
-            "-OO", "-m", "modeltest", "checks"
+        plain, optimised = (
+            python("-m", "modeltest", "checks"),
+            python("-OO", "-m", "modeltest", "checks"),
         )
         self.assertEqual(optimised.returncode, 0, optimised.stdout)
         self.assertEqual(optimised.stdout, plain.stdout)
@@ -173,7 +174,9 @@ class TestEarlyEnd(unittest.TestCase):
             "os.execlp('true', 'true')",
         ):
             with self.subTest(way):
-                done = python("-c", ENDING.replace("TestAcme.{}", f"TestAcme.{SET_UP}").replace("{}", way, 1))
+                done = python(
+                    "-c", ENDING.replace("TestAcme.{}", f"TestAcme.{SET_UP}").replace("{}", way, 1)
+                )
                 self.assertEqual(done.returncode, 1, done.stdout)
                 self.assertRegex(done.stdout, r"os\.(_exit|exec)\S* was called at .* in stream")
 
@@ -185,7 +188,9 @@ class TestEarlyEnd(unittest.TestCase):
         self.assertEqual((os._exit, posix._exit), before)
 
     def test_children_may_become_another_program(self) -> None:
-        done = python("-c", ENDING.replace("TestAcme.{}", f"TestAcme.{SET_UP}").replace("{}", _CHILD, 1))
+        done = python(
+            "-c", ENDING.replace("TestAcme.{}", f"TestAcme.{SET_UP}").replace("{}", _CHILD, 1)
+        )
         self.assertEqual(done.returncode, 0, done.stdout)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.testcase.running import acme, python, run, text_of
 
 CLEAN, MAY_FAIL = "test_break_releases", "test_any_bytes_are_an_event_or_an_error"
-CONTRACT = '''
+CONTRACT = """
 from tests.testcase.running import *
 from modeltest import ModelContractTestCase
 
@@ -27,10 +27,8 @@ class TestAcme(ModelContractTestCase):
 
     def new_model(self, base_url, client):
         return (Broken if {broken} else AcmeModel)(base_url, client, "key")
-'''
-CHOSEN = (
-    "(any_bytes or http_errors or break_releases or refused_tool or set_up)"
-)
+"""
+CHOSEN = "(any_bytes or http_errors or break_releases or refused_tool or set_up)"
 
 
 def pytest(*arguments: str, broken: str = "'1' in base_url", **environment: str) -> tuple[str, str]:
@@ -63,19 +61,26 @@ class TestPytest(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         cls.out, cls.junit = pytest(
-            "-ra", "-k", CHOSEN, broken="'any_bytes' in self.id() or 'break' in self.id()",
+            "-ra",
+            "-k",
+            CHOSEN,
+            broken="'any_bytes' in self.id() or 'break' in self.id()",
             MODELTEST_KNOWN_FAULTS="print",
         )
 
     def test_the_reason_of_a_known_fault(self) -> None:
-        self.assertRegex(self.out, r"XFAIL .*any_bytes\w* - framing/any-bytes: KeyError, see issue 7")
+        self.assertRegex(
+            self.out, r"XFAIL .*any_bytes\w* - framing/any-bytes: KeyError, see issue 7"
+        )
         self.assertIn('message="framing/any-bytes: KeyError, see issue 7"', self.junit)
 
     def test_a_known_fault_that_is_none(self) -> None:
         self.assertRegex(self.out, r"E +AssertionError: faults/status: unexpected success")
 
     def test_a_failure_shows_the_rule_and_the_author_s_line_alone(self) -> None:
-        self.assertRegex(self.out, r"E +rule     Breaking out of the event loop releases the response\.")
+        self.assertRegex(
+            self.out, r"E +rule     Breaking out of the event loop releases the response\."
+        )
         self.assertRegex(self.out, r">   class TestAcme\(ModelContractTestCase\):")
         for of_the_kit in ("judge(self)", "failureException", "attach.py", "case.py"):
             self.assertNotIn(of_the_kit, self.out)
