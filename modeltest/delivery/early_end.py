@@ -54,6 +54,8 @@ class _Watch:
 
 
 _watches: tuple[_Watch, ...] = ()
+_before: Callable[[int], object] = _real
+"""What `os._exit` was before: a test runner may have one of its own."""
 _lock = threading.Lock()
 
 
@@ -61,7 +63,7 @@ def _exit(status: int) -> None:
     """Stand in for `os._exit`; also for whoever took it by name while a check ran."""
     for watch in _watches[-1:]:
         watch.prevent(f"os._exit({short_repr(status)})")
-    _real(status)
+    _before(status)
 
 
 @contextmanager
@@ -74,9 +76,11 @@ def process_kept_alive(changes: list[str]) -> Iterator[Callable[[int], None]]:
     Yields:
         What stands in for `os._exit` meanwhile.
     """
-    global _watches  # noqa: PLW0603 - replaced, never changed: the hook reads without a lock
+    global _watches, _before  # noqa: PLW0603 - replaced, never changed: nobody reads with a lock
     watch = _Watch(changes)
     with _lock:
+        if not _watches:
+            _before = os._exit
         _watches = (*_watches, watch)
         _install_hook()
         os._exit = _system._exit = _exit  # type: ignore[assignment] # it never returns either
@@ -87,7 +91,8 @@ def process_kept_alive(changes: list[str]) -> Iterator[Callable[[int], None]]:
         with _lock:
             _watches = tuple(other for other in _watches if other is not watch)
             if not _watches:
-                os._exit = _system._exit = _real
+                os._exit = _before  # type: ignore[assignment]
+                _system._exit = _real
                 _rebind(_exit, _real)
 
 

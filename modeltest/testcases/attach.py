@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import unittest
 import warnings
@@ -154,6 +155,7 @@ def warn_at(cls: type, category: type[Warning], text: str) -> None:
     warnings.warn_explicit(text, category, file, line, module=cls.__module__)
 
 
+@functools.lru_cache(maxsize=1)  # one class after the other is given its methods
 def _place_of(cls: Any) -> tuple[str, int]:
     try:
         return inspect.getsourcefile(cls) or __file__, inspect.getsourcelines(cls)[1]
