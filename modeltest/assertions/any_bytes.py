@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from modeltest.assertions.refusal import expect_known_error
 from modeltest.assertions.report import shortened
-from modeltest.corpus import smallest
 from modeltest.harness import Evidence, Failure
+from modeltest.shrinking import smallest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from modeltest.encoding import Role
 from modeltest.harness import Evidence
 from modeltest.threads import ending_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from modeltest.encoding import Body
+    from modeltest.encoding import Body, Role
     from modeltest.harness import Transcript
 
 
@@ -95,13 +94,14 @@ def _find(data: bytes, piece: str, times: int) -> int:
     return at
 
 
-_IN_QUESTION = (Role.MALFORMED, Role.ERROR, Role.FINISH)
+_IN_QUESTION = ("malformed", "error", "finish")
+"""Roles of events, in words: this module is below what knows the format."""
 
 
-def _event_of(body: Body, roles: Sequence[Role]) -> tuple[int, int]:
+def _event_of(body: Body, roles: Sequence[Role | str]) -> tuple[int, int]:
     """Return where the first event of one of the roles is; the end where there is none."""
     for role in roles:
-        number = body.first(role)
+        number = next((n for n, part in enumerate(body.parts) if part.role == role), None)
         if number is not None:
             return (0, *body.boundaries)[number], body.boundaries[number]
     return len(body.data), len(body.data)

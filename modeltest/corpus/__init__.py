@@ -48,7 +48,6 @@ from modeltest.corpus.recorded import (
     with_text,
 )
 from modeltest.corpus.reencode import ReEncoding, re_encoded_bodies, re_encodings
-from modeltest.corpus.shrink import smallest
 from modeltest.corpus.tool_cases import (
     MADE_UP,
     WEATHER,
@@ -113,7 +112,6 @@ __all__ = [
     "short_bodies",
     "shown_name",
     "single_events",
-    "smallest",
     "some_bodies",
     "tool_reason_bodies",
     "try_bodies",

@@ -15,7 +15,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from modeltest.corpus.shrink import smallest
+from modeltest.shrinking import smallest
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

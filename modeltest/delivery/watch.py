@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import shortened
 from modeltest.harness import Evidence, Failure
+from modeltest.text import shortened
 from modeltest.threads import Hang, KitThread, Pending, stack, unwind
 
 _SHOWN = 1000
@@ -53,7 +53,7 @@ def watched(run: Callable[[], None], parser: Parser, deadline: float) -> None:
                     f"the reader did not come back from a body within {deadline:.1f} s.",
                     (
                         Evidence("stack", "\n".join(hang.frames)),
-                        Evidence("bytes", shortened(parser.body, _SHOWN)),
+                        Evidence("bytes", shortened(repr(parser.body), _SHOWN)),
                     ),
                     hung=True,
                 ) from None

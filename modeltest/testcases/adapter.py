@@ -120,6 +120,7 @@ class _ContractTestCase(ReportingTestCase):
                 partial(cls._judge, check=check, expected=whole or part, must_hold=whole is None),
                 expected=whole or part,
                 skipped=skipped.get(check.method),
+                name="" if len(METHODS[check.id]) == 1 else check.method,
             )
 
     def _judge(self, check: Check, expected: str | None, *, must_hold: bool) -> str:

@@ -45,6 +45,7 @@ def attach_check(
     *,
     expected: str | None,
     skipped: str | None,
+    name: str = "",
 ) -> None:
     """Add the test method of one check.
 
@@ -54,6 +55,7 @@ def attach_check(
         judge: `(test case)` → the text of the failure, "" if there is none.
         expected: why it is expected to fail, if it is.
         skipped: why it is skipped, if it is.
+        name: what it is called in `expected_failures`, where another check has the same id.
     """
     level = "" if check.level is Level.MUST else f" [{check.level}]"
     reason = f" (expected to fail: {expected})" if expected else ""
@@ -61,7 +63,7 @@ def attach_check(
     def judge_known(case: Any) -> str:
         text = judge(case)
         if text:
-            note_fault(type(case), check, text, expected)
+            note_fault(type(case), check, name or check.id, text, expected)
         elif expected is not None:
             case._end_with(case._failure(_unexpected(check, expected)))
         return text

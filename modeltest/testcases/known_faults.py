@@ -8,7 +8,6 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from modeltest.checks import METHODS
 from modeltest.text import in_one_line
 
 if TYPE_CHECKING:
@@ -22,12 +21,13 @@ _SHOWN = 120
 """Characters of a failure that are proposed as the reason."""
 
 
-def note_fault(cls: type, check: Check, text: str, reason: str | None) -> None:
+def note_fault(cls: type, check: Check, name: str, text: str, reason: str | None) -> None:
     """Note that a check fails, if that is asked for; it is printed at the end of the process.
 
     Args:
         cls: the test case's class.
         check: which check.
+        name: what it is called in `expected_failures`, alone.
         text: its failure.
         reason: the author's, if it is a known fault already.
     """
@@ -35,8 +35,6 @@ def note_fault(cls: type, check: Check, text: str, reason: str | None) -> None:
         return
     if not _found:
         atexit.register(_print)
-    is_shared = len(METHODS.get(check.id, ())) > 1
-    name = check.method if is_shared else check.id
     first, second, *_ = [*text.split("\n"), ""]
     # Of several cases the first line only says how many.
     said = second.removeprefix("- ") if second.startswith("- ") else first

@@ -14,9 +14,9 @@ from unittest import mock
 
 from modeltest import SSEReaderTestCase, StreamProtocolError, TextDelta
 from modeltest.checks import BY_NAME
-from modeltest.corpus import smallest
 from modeltest.delivery import Target, run
 from modeltest.harness import Status
+from modeltest.shrinking import smallest
 from modeltest.wire import OllamaChat, OpenAIChat
 from tests.mutants import parrot
 from tests.testcase.running import run as run_case
