@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LABEL_WIDTH = 9
 _WIDTH = 180
 """Characters of a line, at most, where it can be broken at a space."""
-_LITERAL = ("bytes", "wire", "body")
+_LITERAL = ("bytes", "wire", "body", "before", "after", "plain", "this", "expected", "got", "whole")
 """What is copied from a report, and is therefore not broken."""
 
 
@@ -211,7 +211,7 @@ def report(
         part
         for text in lines
         for number, line in enumerate(text.split("\n"))
-        for part in ([line] if number else folded(line, indent="  "))
+        for part in ([line] if number else folded(line, indent=" " * (LABEL_WIDTH + 2)))
     ]
     fixes = dict.fromkeys(failure.fix or fix for _, failure in broken)
     return "\n".join([*lines, *map(str, more), *(str(Evidence("fix", one)) for one in fixes)])

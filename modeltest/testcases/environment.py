@@ -59,7 +59,7 @@ def whose_fault(error: BaseException) -> str:
             "The process ran out of file descriptors: raise the limit (`ulimit -n 1024`). "
             "Neither modeltest nor the adapter is judged by it."
         )
-    for link in links:
+    for link in links[:1]:
         frames = traceback.extract_tb(link.__traceback__)
         if frames and _is_foreign(frames[-1].filename):
             where = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}"

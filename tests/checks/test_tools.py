@@ -238,10 +238,8 @@ class TestFormats(unittest.TestCase):
     def test_dropped_without_a_word_it_is_a_failure(self):
         wire = OllamaChat()
         outcome = self.judge(DropsTheChoice, wire)
-        self.assertIn(
-            "- tool choice 'required', which Ollama cannot express: sent: 1 request, and the "
-            "adapter raised nothing",
-            outcome.text,
+        self.assertRegex(
+            outcome.text, "(?m)^- and .*tool choice 'required', which Ollama cannot express"
         )
         self.assertEqual(self.judge(OllamaChatModel, wire).text, "")
 
