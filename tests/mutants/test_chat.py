@@ -227,7 +227,7 @@ def _test(model, caught_by):
         self.assertTrue(text.startswith(f"{caught_by}: "), text)
         self.assertFalse(any(map(Secret(Target.api_key).is_in, found.values())))
         self.assertRegex(text, SAYS[model])
-        self.assertRegex(text, r"\n  fix      \S.*\Z")
+        self.assertRegex(text, r"\n  fix      \S(?s:.*)\Z")
 
     return test
 

@@ -186,7 +186,7 @@ def _attach(model: type[parrot.Parrot], expected: set[str]) -> None:
         found = failed(model, expected if model in HANG else ())
         self.assertEqual(set(found), expected, "\n".join(found.values()))
         for text in found.values():
-            self.assertRegex(text, r"\n  fix      \S.*\Z")
+            self.assertRegex(text, r"\n  fix      \S(?s:.*)\Z")
             self.assertFalse(Secret(parrot.KEY).is_in(text), text)
         self.assertRegex("\n".join(found.values()), SAYS[model])
 
