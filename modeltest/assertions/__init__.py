@@ -1,5 +1,6 @@
 """What a check expects: the turn, the refusal, the text, the request, the same answer."""
 
+from modeltest.assertions.any_bytes import faults_of
 from modeltest.assertions.assembly import (
     Assembler,
     Turn,
@@ -59,6 +60,7 @@ __all__ = [
     "expect_sound",
     "expect_turn",
     "expect_usage",
+    "faults_of",
     "generate",
     "members",
     "merged",

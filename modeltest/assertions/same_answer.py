@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from modeltest.assertions.assembly import Assembler, refused_by_assemble
 from modeltest.assertions.refusal import expect_known_error
-from modeltest.assertions.report import quoted
+from modeltest.assertions.report import bytes_shown, place_of_difference, quoted
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
     Finish,
@@ -40,12 +40,13 @@ def expect_same(answer: Answer, plain: Transcript) -> None:
         return
     error = answer.log.error
     detail = f" ({shown(error)})" if error is not None else ""
+    at = place_of_difference(data, plain.text, answer.log.text)
     raise Failure(
         f"the re-encoded stream was parsed differently{detail}.",
         (
             Evidence("plain", quoted(wanted)),
             Evidence("this", quoted(got)),
-            Evidence("wire", quoted(data)),
+            bytes_shown(answer.body, at=at),
         ),
     )
 

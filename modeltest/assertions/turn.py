@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from modeltest.assertions.assembly import Assembler, check_finish
 from modeltest.assertions.refusal import expect_known_error, expect_refusal
-from modeltest.assertions.report import bytes_shown, ending, quoted
+from modeltest.assertions.report import (
+    bytes_shown,
+    differing,
+    ending,
+    place_of_difference,
+    quoted,
+)
 from modeltest.encoding import Role
 from modeltest.harness import Evidence, Failure
-from modeltest.interface import Finish, ProtocolError, ReasoningDelta, ToolCallDelta
+from modeltest.interface import Finish, FinishReason, ProtocolError, ReasoningDelta, ToolCallDelta
 from modeltest.threads import shown
 
 if TYPE_CHECKING:
@@ -96,20 +102,32 @@ def expect_answer(answer: Answer) -> Content:
     """
     body, log = answer.body, answer.log
     if log.error is not None:
-        raise Failure(f"a whole answer raised {shown(log.error)}.", (bytes_shown(body),))
+        places = Evidence("raised", "\n".join(log.raised_at))
+        evidence = (places, bytes_shown(body)) if log.raised_at else (bytes_shown(body),)
+        raise Failure(f"a whole answer raised {shown(log.error)}.", evidence)
     try:
         got = content_of(log.events)
     except ProtocolError as error:
         raise Failure(f"the events contradict each other: {error}.", (bytes_shown(body),)) from None
     wanted = content_of(body.events)
     if got.text != wanted.text:
-        raise _differ(body, "text", wanted.text, got.text)
+        at = place_of_difference(body.data, wanted.text, got.text)
+        raise Failure(
+            "the answer's text: not what was sent.",
+            (
+                *map(Evidence, ("expected", "got"), differing(wanted.text, got.text)),
+                bytes_shown(body, Role.TEXT, at=at),
+            ),
+            fix=_WHOLE["text"],
+        )
     if got.reasoning and got.reasoning != wanted.reasoning:
         # An adapter may leave it out. Half of it, or without its signature, is of no use: the
         # provider refuses it when it is sent back.
-        raise _differ(body, "reasoning", wanted.reasoning, got.reasoning)
+        raise _differ(
+            "reasoning", wanted.reasoning, got.reasoning, bytes_shown(body, Role.REASONING)
+        )
     if got.calls != wanted.calls:
-        raise _differ(body, "tool calls", wanted.calls, got.calls)
+        raise _differ("tool calls", wanted.calls, got.calls, bytes_shown(body, Role.CALL))
     _expect_finish(body, log, got.finish)
     return got
 
@@ -174,7 +192,7 @@ def expect_usage(answer: Answer) -> None:
             (
                 Evidence("expected", str(body.finish.usage)),
                 Evidence("got", str(finish.usage)),
-                bytes_shown(body),
+                bytes_shown(body, Role.USAGE, Role.FINISH),
             ),
         )
     expect_sound(finish)
@@ -189,7 +207,9 @@ def expect_ids(answer: Answer) -> None:
     body = answer.body
     wanted, got, data = _ids(body.events), _ids(answer.log.events), body.data
     if got != wanted and all(id_.encode() in data for id_ in wanted):
-        raise Failure(f"expected the calls' ids {wanted}, got {got}.", (bytes_shown(body),))
+        raise Failure(
+            f"expected the calls' ids {wanted}, got {got}.", (bytes_shown(body, Role.CALL),)
+        )
 
 
 def _ids(events: Iterable[Event]) -> list[str]:
@@ -210,9 +230,21 @@ def _expect_finish(body: Body, log: Transcript, finish: Finish | None) -> None:
         )
     expect_one_finish(log)
     if str(finish.reason) not in body.accepted_reasons:
-        raise _differ(body, "reason", " or ".join(sorted(body.accepted_reasons)), finish.reason)
+        wanted = " or ".join(sorted(body.accepted_reasons))
+        if str(finish.reason) not in list(FinishReason):
+            raise Failure(
+                f"the finish reason is not mapped: the Finish has {str(finish.reason)!r}; expected "
+                f"{wanted!r}.",
+                (Evidence("got", quoted(finish)), bytes_shown(body, Role.FINISH)),
+                fix=_MAP_IT,
+            )
+        raise _differ("reason", wanted, str(finish.reason), bytes_shown(body, Role.FINISH))
 
 
+_MAP_IT = (
+    f"map the provider's word to {', '.join(FinishReason)} in Finish.reason, and keep it in "
+    "Finish.raw; only a word that the provider has for something else is handed on as it is"
+)
 _WHOLE = {
     "text": "hand on every piece of text as it is: white space is text, and so is a piece that "
     "equals the one before it; handle a chunk's content before its finish reason; if the body "
@@ -223,13 +255,9 @@ _WHOLE = {
 """What of the answer differs → how to fix it."""
 
 
-def _differ(body: Body, what: str, wanted: object, got: object) -> Failure:
+def _differ(what: str, wanted: object, got: object, wire: Evidence) -> Failure:
     return Failure(
         f"the answer's {what}: not what was sent.",
-        (
-            Evidence("expected", quoted(wanted)),
-            Evidence("got", quoted(got)),
-            bytes_shown(body),
-        ),
+        (Evidence("expected", quoted(wanted)), Evidence("got", quoted(got)), wire),
         fix=_WHOLE.get(what, ""),
     )

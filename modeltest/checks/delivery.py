@@ -63,6 +63,11 @@ def _two_half_events(wire: WireFormat) -> Response:
     "delivery/prompt",
     fix="hand each event on as soon as its blank line is read; take what has come (read1(), "
     "stream()) instead of filling a buffer (read(4096))",
+    fixes=dict.fromkeys(
+        (Framing.NDJSON, Framing.JSON_ARRAY, Framing.EVENT_STREAM),
+        "hand each event on as soon as its last byte is read; take what has come (read1(), "
+        "stream()) instead of filling a buffer (read(4096))",
+    ),
     example=Example(
         "The next event is not sent until this one was taken. An adapter that waits for a full "
         "buffer, or for the line after the blank line, waits for ever.",

@@ -34,6 +34,7 @@ from modeltest.corpus.fuzz import (
     mutated_bodies,
     retyped_bodies,
     seeded_bodies,
+    some_bodies,
     try_bodies,
 )
 from modeltest.corpus.odd import odd_events
@@ -111,6 +112,7 @@ __all__ = [
     "short_bodies",
     "shown_name",
     "single_events",
+    "some_bodies",
     "tool_reason_bodies",
     "try_bodies",
     "unknown_bodies",

@@ -264,10 +264,11 @@ class ServedContext(CheckContext):
                 url = scenario.backend.url
                 with transport.in_process(url, self.content_type) as give:
                     before = len(scenario.backend.exchanges)
-                    read = _reader(scenario, give)
-                    read(b"")
+                    give(b"")
+                    scenario.read()
                     if len(scenario.backend.exchanges) == before:
-                        yield read
+                        scenario.in_process = True
+                        yield _reader(scenario, give)
                         return
             yield _reader(scenario, self._give_over_http(scenario))
 
@@ -417,12 +418,21 @@ class ServedContext(CheckContext):
 
 
 def _reader(scenario: Scenario, give: Callable[[bytes], None]) -> Callable[[bytes], Log]:
-    """Return what lets the scenario's model read a body that `give` hands to it."""
+    """Return what lets the scenario's model read a body that `give` hands to it.
+
+    It raises `Failure` where the model hangs, or gives what is no event.
+    """
 
     def read(data: bytes) -> Log:
         give(data)
-        log = scenario.read()
-        scenario.expect_events_only()
+        try:
+            log = scenario.read()
+        except Hang as hang:
+            raise hung(hang) from None
+        try:
+            scenario.expect_events_only()
+        finally:
+            scenario.consumer.faults.clear()  # the next body is judged by itself
         return log
 
     return read

@@ -42,6 +42,7 @@ class Scenario:
         backend: the server it talks to.
         ledger: the client's connections.
         adapter_info: what the adapter shows of itself: its methods and their signatures.
+        in_process: whether answers are played without the backend, which then saw nothing.
     """
 
     consumer: Consumer
@@ -60,6 +61,7 @@ class Scenario:
         self.ledger = ledger
         self._leaks = leaks
         self._cleanup = cleanup
+        self.in_process = False
         self._threads = other_threads()
         self._model: list[Any] = []
 
@@ -343,7 +345,7 @@ class Scenario:
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return what server, client and threads have to say now."""
-        found = [Evidence("server", self._server_saw())]
+        found = [] if self.in_process else [Evidence("server", self._server_saw())]
         if self.target.transport.tracks and self.ledger.connections:
             found.append(Evidence("client", "\n".join(self.ledger.describe())))
         found += [Evidence("thread", line) for line in self.started_threads()[:3]]

@@ -1,7 +1,7 @@
 """What a check is, what it may ask for, and how its verdict reads; no client, no socket."""
 
 from modeltest.harness.answer import Answer, Asked, Declares, ErrorTypes, Transcript
-from modeltest.harness.check import Check, Example, Level, Need, check
+from modeltest.harness.check import Check, Example, Level, Need, check, module_docstring
 from modeltest.harness.context import CheckContext, FailedCase, needed
 from modeltest.harness.failure import (
     Evidence,
@@ -41,6 +41,7 @@ __all__ = [
     "check",
     "count",
     "hung",
+    "module_docstring",
     "needed",
     "refused",
     "report",

@@ -42,6 +42,7 @@ class CheckContext(ABC):
         check: the check.
         failed: the cases that failed.
         tried: how many cases were tried.
+        counted: says how many failed, where that is no number of cases.
         unjudged: why cases could not be judged, with their names.
         skips: what leaves a case, or the whole check, unjudged; the text says why.
         harm: what tells that the adapter harmed the process, so that the kit cannot go on.
@@ -58,6 +59,7 @@ class CheckContext(ABC):
         self.check = check
         self.failed: list[FailedCase] = []
         self.tried = 0
+        self.counted = ""
         self.unjudged: dict[str, list[str]] = {}
         self._plain: dict[bytes, Transcript] = {}
 
@@ -247,8 +249,14 @@ class CheckContext(ABC):
             return Outcome(self.check, status, self._reasons())
         must = any(one.level is Level.MUST for one in self.failed)
         failed = [(one.name, one.failure) for one in self.failed]
-        text = report(self.check.id, self.check.fix, failed, self.tried, *more)
+        text = report(self.check.id, self.fix, failed, self.counted or self.tried, *more)
         return Outcome(self.check, Status.FAILED if must else Status.WARNED, text)
+
+    @property
+    def fix(self) -> str:
+        """What to do about a failure that does not say so itself."""
+        fixes = self.check.fixes
+        return fixes.get(self.framing, self.check.fix) if fixes else self.check.fix
 
     def _reasons(self) -> str:
         """Say why cases could not be judged: each reason once, with the cases it holds for."""

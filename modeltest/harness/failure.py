@@ -14,6 +14,27 @@ if TYPE_CHECKING:
 
 
 LABEL_WIDTH = 9
+_WIDTH = 180
+"""Characters of a line, at most, where it can be broken at a space."""
+_LITERAL = ("bytes", "wire", "body", "before", "after", "plain", "this", "expected", "got", "whole")
+"""What is copied from a report, and is therefore not broken."""
+
+
+def folded(line: str, width: int = _WIDTH, indent: str = "") -> list[str]:
+    """Return a line in as many as it takes, each broken at a space, and in words that are longer.
+
+    Args:
+        line: the line.
+        width: characters of each.
+        indent: what every further one begins with.
+    """
+    parts = []
+    while len(line) > width:
+        at = line.rfind(" ", width // 2, width)
+        at = width if at < 0 else at
+        parts.append(line[:at])
+        line = indent + line[at:].removeprefix(" ")
+    return [*parts, line]
 
 
 @dataclass(frozen=True)
@@ -33,9 +54,14 @@ class Evidence:
     def __str__(self) -> str:
         # Not splitlines(): U+2028 and the like are text.
         runs = itertools.groupby(self.text.split("\n"))
-        first, *rest = (_times(line, len(list(same))) for line, same in runs)
-        lines = [f"  {self.label:<{LABEL_WIDTH}}{first}"]
-        return "\n".join([*lines, *(" " * (LABEL_WIDTH + 2) + line for line in rest)])
+        shown = (_times(line, len(list(same))) for line, same in runs)
+        width = _WIDTH - LABEL_WIDTH - 2
+        first, *rest = (part for line in shown for part in self._folded(line, width))
+        told = [f"  {self.label:<{LABEL_WIDTH}}{first}"]
+        return "\n".join([*told, *(" " * (LABEL_WIDTH + 2) + line for line in rest)])
+
+    def _folded(self, line: str, width: int) -> list[str]:
+        return [line] if self.label in _LITERAL else folded(line, width)
 
 
 class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
@@ -152,8 +178,12 @@ _SHOWN, _NAMED = 3, 18
 """Cases that a report shows with what was seen, and how many more it names."""
 
 
+def _counted(broken: int, tried: int) -> str:
+    return f"{broken} of {max(broken, tried)} cases fail."
+
+
 def report(
-    rule: str, fix: str, broken: Sequence[tuple[str, Failure]], tried: int, *more: Evidence
+    rule: str, fix: str, broken: Sequence[tuple[str, Failure]], tried: int | str, *more: Evidence
 ) -> str:
     """Return the text of a rule that is broken: the cases, the first ones whole, and the fix.
 
@@ -161,13 +191,15 @@ def report(
         rule: the check's id.
         fix: how to fix it, where a failure does not say.
         broken: the name of each case that failed, and its failure; one at least.
-        tried: how many cases were tried.
+        tried: how many cases were tried; or a sentence that says how many failed.
         more: what was seen besides.
     """
     texts = [f"{name}: {failure}" if name else str(failure) for name, failure in broken]
     lines = [f"{rule}: {texts[0]}"]
     if len(texts) > 1:
-        lines = [f"{rule}: {len(texts)} of {tried} cases fail."]
+        # What was noted besides the cases, such as what happened to the process, is one more.
+        counted = tried if isinstance(tried, str) else _counted(len(texts), tried)
+        lines = [f"{rule}: {counted}"]
         lines += [f"- {text}" for text in texts[:_SHOWN]]
     rest = [(name, failure.in_short) for name, failure in broken[_SHOWN:]]
     lines += [f"- {name}: {text}" for name, text in rest if text]
@@ -175,5 +207,11 @@ def report(
     if names:
         others = f"; and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
         lines.append(f"- and {len(names)} more: {'; '.join(names[:_NAMED])}{others}")
+    lines = [
+        part
+        for text in lines
+        for number, line in enumerate(text.split("\n"))
+        for part in ([line] if number else folded(line, indent=" " * (LABEL_WIDTH + 2)))
+    ]
     fixes = dict.fromkeys(failure.fix or fix for _, failure in broken)
     return "\n".join([*lines, *map(str, more), *(str(Evidence("fix", one)) for one in fixes)])

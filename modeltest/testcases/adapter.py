@@ -31,8 +31,10 @@ from modeltest.testcases.attach import (
     warn_at,
     warn_of_slips,
 )
+from modeltest.testcases.environment import KITS_FAULT, expect_usable_process, whose_fault
 from modeltest.testcases.preflight import SET_UP
-from modeltest.testcases.settings import HOUR, settings_of
+from modeltest.testcases.reporting import ReportingTestCase
+from modeltest.testcases.settings import HOUR, are_seconds, settings_of
 from modeltest.transports import OwnTransport, RequestsTransport
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
+__tracebackhide__ = True  # the same, for pytest
 
 
 SETUP_TEST = SET_UP.method
@@ -62,7 +65,7 @@ _EXPECTABLE = {
 }
 
 
-class _ContractTestCase(unittest.TestCase):
+class _ContractTestCase(ReportingTestCase):
     """Attaches the checks to each subclass; has no test itself, so importing it adds none."""
 
     transport: Transport = RequestsTransport()
@@ -118,6 +121,7 @@ class _ContractTestCase(unittest.TestCase):
                 partial(cls._judge, check=check, expected=whole or part, must_hold=whole is None),
                 expected=whole or part,
                 skipped=skipped.get(check.method),
+                name="" if len(METHODS[check.id]) == 1 else check.method,
             )
 
     def _judge(self, check: Check, expected: str | None, *, must_hold: bool) -> str:
@@ -137,7 +141,7 @@ class _ContractTestCase(unittest.TestCase):
             raise
         except Exception as fault:
             if not isinstance(fault, SetUpError):
-                fault.add_note("modeltest failed here, not the adapter; please report it.")
+                fault.add_note(whose_fault(fault))
             if expected is not None:
                 self._end_with(fault)
             raise
@@ -148,7 +152,7 @@ class _ContractTestCase(unittest.TestCase):
             case Status.WARNED if not self.strict and expected is None:
                 warn_at(type(self), ContractWarning, outcome.text)
             case Status.FAILED if expected is not None and must_hold:
-                self._end_with(self.failureException(outcome.text))
+                self._end_with(self._failure(outcome.text))
                 return outcome.text
             case Status.WARNED | Status.FAILED:
                 return outcome.text
@@ -159,14 +163,6 @@ class _ContractTestCase(unittest.TestCase):
         tests_silence = Need.IDLE_TIMEOUT in check.needs
         with nullcontext() if tests_silence else self._long_idle_timeout():
             return run(check, target_of(self))
-
-    def _end_with(self, error: BaseException) -> None:
-        """Let the test end with `error` although unittest expects it to fail.
-
-        It takes what the test raises for the failure that is expected; one more in a cleanup,
-        where none is, counts.
-        """
-        self.addCleanup(_raise, error)
 
     def _find_problem(self) -> str:
         """Return what is wrong with the test case itself, or ""; tried once a class."""
@@ -184,7 +180,7 @@ class _ContractTestCase(unittest.TestCase):
         """Let `new_model` see a longer `idle_timeout`: a busy machine's pauses are no silence."""
         given: Any = self.idle_timeout
         changed = False
-        if isinstance(given, int | float) and 0 < given <= HOUR:
+        if are_seconds(given):
             with suppress(AttributeError):  # a property of the author's: then it stays
                 self.idle_timeout = min(given * _PATIENCE, HOUR)
                 changed = True
@@ -267,16 +263,13 @@ class AsyncModelContractTestCase(_ContractTestCase, abstract=True):
     _consumer = AsyncConsumer
 
 
-def _raise(error: BaseException) -> None:
-    raise error
-
-
 def target_of(case: Any) -> Target:
     """Return a test case as what the checks are run on.
 
     Raises:
         SetUpError: one of its attributes cannot be used; the text says what is expected.
     """
+    expect_usable_process()
     return Target(**settings_of(case))
 
 
@@ -290,3 +283,8 @@ def try_out(case: Any) -> Outcome:
         return run(SET_UP, target_of(case))
     except SetUpError as error:
         return Outcome(SET_UP, Status.FAILED, str(error))
+    except Exception as fault:
+        said = whose_fault(fault)
+        if said == KITS_FAULT:
+            raise
+        return Outcome(SET_UP, Status.FAILED, said)

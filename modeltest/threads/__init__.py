@@ -13,6 +13,7 @@ from modeltest.threads.error_text import (
     text_of,
     without_tracebacks,
 )
+from modeltest.threads.green import replaced_threads
 from modeltest.threads.kit import KitThread, Worker, copies_came_back, leave_copy, outcome
 from modeltest.threads.others import (
     adapter_threads,
@@ -65,6 +66,7 @@ __all__ = [
     "parts_carried_by",
     "position",
     "raised_at",
+    "replaced_threads",
     "repr_of",
     "shown",
     "stack",

@@ -238,11 +238,8 @@ class TestFormats(unittest.TestCase):
     def test_dropped_without_a_word_it_is_a_failure(self):
         wire = OllamaChat()
         outcome = self.judge(DropsTheChoice, wire)
-        self.assertIn(
-            "- tool choice 'required', which Ollama cannot express: sent: 1 request, and the "
-            "adapter raised nothing",
-            outcome.text,
-        )
+        said = " ".join(outcome.text.split())  # cases that are only named may share a long line
+        self.assertIn("tool choice 'required', which Ollama cannot express", said)
         self.assertEqual(self.judge(OllamaChatModel, wire).text, "")
 
     def test_without_a_rule_there_is_nothing_to_trap(self):
