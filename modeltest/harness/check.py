@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from modeltest.backend import Response
     from modeltest.encoding import Body, WireFormat
+    from modeltest.harness.ability import Ability
 
     Shown = Response | Body | Iterable[Body] | bytes | str
 
@@ -74,6 +75,7 @@ class Check:
         why: what goes wrong in practice when it is broken.
         fix: what to do about it.
         needs: what the test case must set for it.
+        about: what the adapter must be able to do: one that lacks it is not judged.
         example: what the documentation shows.
         judge: the function that judges. Where there are `bodies` it is given the `Answer` to
             each; else the `CheckContext`. It raises `Failure`.
@@ -91,6 +93,7 @@ class Check:
     judge: Callable[[Any], None]
     bodies: Callable[[WireFormat], Iterable[Body]] | None = None
     in_memory: bool = False
+    about: tuple[Ability, ...] = ()
 
     @property
     def group(self) -> str:
@@ -111,6 +114,7 @@ def check(
     needs: tuple[Need, ...] = (),
     bodies: Callable[[WireFormat], Iterable[Body]] | None = None,
     in_memory: bool = False,
+    about: tuple[Ability, ...] = (),
     example: Example | None = None,
 ) -> Callable[[Callable[[Any], None]], Check]:
     """Make a `Check` of a function; its docstring gives the requirement and the why.
@@ -123,6 +127,7 @@ def check(
         bodies: the bodies that are delivered, in whichever way; the function is then given the
             answer to each. Without them it is given the context, and plays what it needs.
         in_memory: a function that is given the context needs no server. With `bodies` none does.
+        about: what the adapter must be able to do; with `lacks` it says that it does not.
         example: what the documentation shows.
 
     Raises:
@@ -145,6 +150,7 @@ def check(
             function,
             bodies,
             in_memory or bodies is not None,
+            about,
         )
 
     return make

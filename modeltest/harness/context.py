@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from modeltest.harness.ability import NOT_FOR_THIS_FORMAT, Cause, lacked, lacking
 from modeltest.harness.answer import Answer
 from modeltest.harness.check import Level
 from modeltest.harness.failure import Failure, Skip, report
@@ -47,18 +49,21 @@ class CheckContext(ABC):
         harm: what tells that the adapter harmed the process, so that the kit cannot go on.
         endings: the ways in which a body can be cut short here, by name.
         good_endings: the ways in which a whole body can end here, by name.
+        lacks: what the adapter does not do; nothing with it is delivered.
     """
 
     skips: tuple[type[Exception], ...] = (Skip,)
     harm: tuple[type[Exception], ...] = ()
     endings: Sequence[str] = ("",)
     good_endings: Sequence[str] = ("",)
+    lacks: Collection[str] = ()
 
     def __init__(self, check: Check) -> None:
         self.check = check
         self.failed: list[FailedCase] = []
         self.tried = 0
         self.unjudged: dict[str, list[str]] = {}
+        self._causes: list[Cause] = []
         self._plain: dict[bytes, Transcript] = {}
 
     # What there is to deliver
@@ -115,12 +120,25 @@ class CheckContext(ABC):
         """Return the bodies for which `ask` asks the wire format.
 
         Raises:
-            Skip: there is no wire format.
+            Skip: there is no wire format, or the adapter lacks what each of them is about.
             Unsupported: the format has none.
         """
         if self.wire is None:
-            raise Skip(needed("wire"))
-        return tuple(ask(self.wire))
+            raise Skip(needed("wire"), Cause.ATTRIBUTE)
+        return self.fitting(ask(self.wire))
+
+    def fitting(self, bodies: Iterable[Body]) -> tuple[Body, ...]:
+        """Return those of `bodies` that the adapter can read; it says what it `lacks`.
+
+        Raises:
+            Skip: there is none.
+        """
+        asked = tuple(bodies)
+        missing = {body.name: lacked(sorted(body.abilities), self.lacks) for body in asked}
+        fitting = tuple(body for body in asked if not missing[body.name])
+        if asked and not fitting:
+            raise Skip(lacking(dict.fromkeys(chain(*missing.values()))), Cause.LACKS)
+        return fitting
 
     def bodies_if_any(self, ask: Callable[[WireFormat], Iterable[Body]]) -> tuple[Body, ...]:
         """Return the same; none where there is no wire format, or it has none."""
@@ -207,7 +225,7 @@ class CheckContext(ABC):
             yield
         except self.skips as skip:
             self.tried -= 1
-            self.leave_unjudged(str(skip), name)
+            self.leave_unjudged(skip, name)
         except Failure as failure:
             self.note_failure(failure, name, level)
             if failure.hung:
@@ -223,8 +241,11 @@ class CheckContext(ABC):
             name = f"{name} [{level}]"
         self.failed.append(FailedCase(name, level or self.check.level, failure))
 
-    def leave_unjudged(self, reason: str, name: str = "") -> None:
-        """Note that a case, or the whole check, cannot be judged."""
+    def leave_unjudged(self, skip: Exception, name: str = "") -> None:
+        """Note that a case, or the whole check, cannot be judged, and why."""
+        own = isinstance(skip, Skip)  # else it is what the format cannot say
+        self._causes.append(skip.cause if isinstance(skip, Skip) else Cause.FORMAT)
+        reason = str(skip) if own else f"{NOT_FOR_THIS_FORMAT}{skip}"
         self.unjudged.setdefault(reason, []).extend([name] if name else [])
 
     def run(self) -> None:
@@ -244,7 +265,8 @@ class CheckContext(ABC):
         """
         if not self.failed:
             status = Status.PASSED if self.tried else Status.SKIPPED
-            return Outcome(self.check, status, self._reasons())
+            cause = (self._causes or [Cause.OTHER])[0] if not self.tried else None
+            return Outcome(self.check, status, self._reasons(), cause=cause)
         must = any(one.level is Level.MUST for one in self.failed)
         failed = [(one.name, one.failure) for one in self.failed]
         text = report(self.check.id, self.check.fix, failed, self.tried, *more)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unittest
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -78,6 +78,7 @@ class _ContractTestCase(unittest.TestCase):
     expected_failures: Mapping[str, str] = {}
     skips: Mapping[str, str] = {}
     strict: bool = False
+    lacks: Collection[str] = ()
     deadline: float = 2.0
     open_stream: Any = None
     translate: Any = None
@@ -243,6 +244,9 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
             (an hour at most), for the pauses of a busy machine are no silence of the provider's.
         refused_tool_names: names the adapter refuses by a rule of its own.
         accepted_tool_names: names the adapter accepts by a rule of its own.
+        lacks: what the adapter does not do, of "tools", "usage", "reasons", "reasoning", "images",
+            "system" and "history". Nothing with it is sent, in either direction, and the checks
+            that are about it are skipped.
         expected_failures: check → reason; a check is named by its id or its test method, a
             group of them as in `"tools/*"`. One that passes fails. "release/blocked [SHOULD]"
             expects its SHOULD cases to fail, and no other.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from modeltest.encoding import Framing, WireFormat
-from modeltest.harness import SHORTEST, Secret, SetUpError
+from modeltest.harness import SHORTEST, Ability, Secret, SetUpError
 from modeltest.interface import Request
 from modeltest.testcases.hooks import event_bytes, hook
 from modeltest.transports import Transport
@@ -58,6 +58,11 @@ def _are_seconds(value: object) -> bool:
     return isinstance(value, int | float) and value is not True and 0 < value <= HOUR
 
 
+def _are_abilities(value: object) -> bool:
+    return isinstance(value, Collection) and _are_names(value) and set(value) <= set(Ability)
+
+
+_ABILITIES = ", ".join(f'"{ability}"' for ability in Ability)
 HOUR = 3600
 """Seconds; a check that waited longer for what never comes would count as hanging itself."""
 _SECONDS = "seconds above 0, an hour at most"
@@ -84,6 +89,7 @@ _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "refused_tool_names": (_are_names, "a tuple of names"),
     "accepted_tool_names": (_are_names, "a tuple of names"),
+    "lacks": (_are_abilities, f"a tuple of {_ABILITIES}"),
     "deadline": (_are_seconds, _SECONDS),
 }
 """Attribute → whether a value fits, and what is expected."""
