@@ -474,7 +474,7 @@ def _compare(
         return
     context.deliver(
         other,
-        lambda answer: expect_same(answer, wanted),
+        lambda answer: expect_same(answer, wanted, lambda: context.again(plain)),
         name,
         cuts=cuts,
         content_type=content_type,

@@ -14,6 +14,7 @@ from modeltest.assertions import (
     ending,
     expect_beginning,
     expect_events,
+    expect_repeated,
     names_of,
 )
 from modeltest.backend import (
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from modeltest.consumer import Consumer, Log, Stream
     from modeltest.delivery import Scenario, ServedContext
     from modeltest.encoding import Body, WireFormat
+    from modeltest.harness import CheckContext, Transcript
 
 
 KEEP_STATE_IN_THE_STREAM = (
@@ -255,6 +257,30 @@ def request_is_not_changed(context: ServedContext) -> None:
 
 
 @check(
+    "isolation/repeat",
+    in_memory=True,
+    fix="make the events of the bytes alone; what the provider does not say, such as the token "
+    "counts or the ids of calls, may be made up, and nothing else",
+    example=Example(
+        "The same bytes, again and again, to a new model each time.",
+        sends=lambda wire: wire.encode(TextDelta("Hello"), Finish(FinishReason.STOP)),
+        fault="an answer that differs from the one before it",
+        others=("each whole body of the format",),
+    ),
+)
+def same_bytes_give_the_same_answer(context: CheckContext) -> None:
+    """The same bytes give the same answer, but for what the provider does not say.
+
+    What changes by itself cannot be tested, replayed or cached. Every comparison with it would
+    blame something else.
+    """
+    for body in context.plain_bodies():
+        with context.judging(body.name):
+            context.plain(body)  # what is not even read as it stands is judged elsewhere
+            expect_repeated(body, context.again(body))
+
+
+@check(
     "isolation/loops",
     Level.SHOULD,
     needs=(Need.EVENT_LOOP,),
@@ -422,15 +448,24 @@ def _try_usage_after_usage(context: ServedContext, wire: WireFormat) -> None:
     )
     if not bodies or not wire.usage_placements or Ability.USAGE in context.lacks:
         return
+    alone = _usages_in(context.read_whole(bodies[1]))  # an adapter may count by itself
     with context.case("usage", *(context.response(body) for body in bodies)) as scenario:
-        scenario.read()
+        first = _usages_in(scenario.read())
         log = scenario.read()
         for event in log.events:
-            if isinstance(event, Finish) and event.usage != Usage():
+            if not isinstance(event, Finish) or event.usage == Usage():
+                continue
+            if not any(alone) or event.usage in first:
                 raise Failure(
                     f"a turn without token counts gave {event!r}: those of the turn before it.",
                     (bytes_shown(bodies[1]),),
                 )
+
+
+def _usages_in(log: Transcript) -> list[Usage]:
+    """Return the token counts of each Finish, but for zeros."""
+    counts = [event.usage for event in log.events if isinstance(event, Finish)]
+    return [usage for usage in counts if usage != Usage()]
 
 
 def _use_at_once(scenario: Scenario, streams: Sequence[Stream], verb: str, *args: int) -> None:

@@ -115,6 +115,7 @@ class ServedContext(CheckContext):
         self.leaks = leaks
         self._given: dict[bytes, int] = {}
         self._silent_first: bool | None = None
+        self._steady: bool | None = None
 
     # What there is to deliver
 
@@ -304,6 +305,10 @@ class ServedContext(CheckContext):
             )
         return log
 
+    def read_whole(self, body: Body) -> Log:
+        """Return what a fresh adapter makes of `body`, sent in one piece; it is no case."""
+        return self._read(Response((Send(body.data), End()), content_type=self.content_type))
+
     def _read(self, response: Response) -> Log:
         with self.apart(response) as scenario:
             scenario.set_up()
@@ -325,7 +330,12 @@ class ServedContext(CheckContext):
         Raises:
             Skip: they carry no text; there is nothing to compare.
         """
-        log = self._read(ended_cleanly(sent(self.opened(first), range(number))))
+        response = ended_cleanly(sent(self.opened(first), range(number)))
+        log = self._read(response)
+        if self._steady is None:
+            self._steady = self._read(response).text == log.text
+        if not self._steady:
+            raise Skip("the adapter gives another text whenever it reads: see isolation/repeat")
         if not log.text:
             end = ending_of(log.error, ended=log.ended)
             raise Skip(f"the adapter gives no text for event(i) ({end})")

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from modeltest.harness.failure import Evidence
 
 
+READINGS = 3
+"""How often a body is read to see whether the same comes of it."""
+
+
 def needed(*names: str) -> str:
     """Say which attributes of the test case a check needs."""
     listed = " and ".join(f"`{name}`" for name in names)
@@ -65,6 +69,7 @@ class CheckContext(ABC):
         self.unjudged: dict[str, list[str]] = {}
         self._causes: list[Cause] = []
         self._plain: dict[bytes, Transcript] = {}
+        self._again: dict[bytes, tuple[Transcript, ...]] = {}
 
     # What there is to deliver
 
@@ -208,6 +213,16 @@ class CheckContext(ABC):
         if body.data not in self._plain:
             self._plain[body.data] = self.read_apart(body)
         return self._plain[body.data]
+
+    @abstractmethod
+    def read_whole(self, body: Body) -> Transcript:
+        """Return what a fresh adapter makes of `body`, sent in one piece; it is no case."""
+
+    def again(self, body: Body) -> tuple[Transcript, ...]:
+        """Return further readings of `body`, all made in the same way: do they differ?"""
+        if body.data not in self._again:
+            self._again[body.data] = tuple(self.read_whole(body) for _ in range(READINGS))
+        return self._again[body.data]
 
     # What was found
 

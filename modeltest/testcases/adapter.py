@@ -33,6 +33,7 @@ from modeltest.testcases.attach import (
 )
 from modeltest.testcases.preflight import SET_UP
 from modeltest.testcases.settings import HOUR, settings_of
+from modeltest.testcases.unjudged import Tally, tell
 from modeltest.transports import OwnTransport, RequestsTransport
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class _ContractTestCase(unittest.TestCase):
     _declared: ClassVar[frozenset[str]]
     _problem: ClassVar[str | None]
     _attempts: ClassVar[list[Attempt]]
+    _tally: ClassVar[Tally | None]
     _secret: ClassVar[Secret]
 
     def __init_subclass__(cls, *, abstract: bool = False, **kwargs: Any) -> None:
@@ -107,6 +109,7 @@ class _ContractTestCase(unittest.TestCase):
         cls._declared = frozenset({*expected, *skipped})
         cls._problem = None
         cls._attempts = []
+        cls._tally = None
         warn_of_slips(cls, _READ, ContractWarning)
         if abstract:
             return
@@ -141,6 +144,7 @@ class _ContractTestCase(unittest.TestCase):
                 self._end_with(fault)
             raise
         self._note_attempts(outcome)
+        self._note_outcome(outcome)
         match outcome.status:
             case Status.SKIPPED:
                 self.skipTest(outcome.text)
@@ -202,6 +206,20 @@ class _ContractTestCase(unittest.TestCase):
                 cls.addClassCleanup(cls._report_attempts)
             cls._attempts += outcome.attempts
             cls._secret = Secret(self.api_key)  # the class may have a property there
+
+    def _note_outcome(self, outcome: Outcome) -> None:
+        """Let the class say at its end how many checks did not apply."""
+        cls = type(self)
+        if cls._tally is None:
+            cls._tally = Tally()
+            cls.addClassCleanup(cls._tell_tally)
+        cls._tally.note(outcome)
+
+    @classmethod
+    def _tell_tally(cls) -> None:
+        tally, cls._tally = cls._tally, None
+        if tally is not None:
+            tell(cls, tally)
 
     @classmethod
     def _report_attempts(cls) -> None:
