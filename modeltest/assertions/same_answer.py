@@ -80,7 +80,7 @@ def expect_repeated(body: Body, readings: Sequence[Transcript]) -> None:
         if other != first:
             raise Failure(
                 "the same bytes gave two different answers.",
-                (Evidence("once", shortened(first)), Evidence("again", shortened(other))),
+                (Evidence("expected", shortened(first)), Evidence("got", shortened(other))),
             )
 
 
@@ -121,7 +121,7 @@ def merged(log: Transcript, sent: bytes, without: frozenset[str] = frozenset()) 
             runs[-1][1].append(value)
         elif value:
             runs.append((kind, [value]))
-        if isinstance(event, Finish) and _USAGE not in without:
+        if isinstance(event, Finish) and event.usage != Usage() and _USAGE not in without:
             runs.append(([_USAGE], [str(event.usage)]))
     outcome = "ended" if log.error is None else f"raised {type(log.error).__name__}"
     ends = [] if "outcome" in without else [(outcome,)]

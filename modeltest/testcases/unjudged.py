@@ -55,4 +55,4 @@ def tell(cls: type, tally: Tally) -> None:
             pass
         else:
             return
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"\n{line}\n")

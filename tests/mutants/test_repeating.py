@@ -33,8 +33,6 @@ class TestRepeating(unittest.TestCase):
         target = Target(new_model=repeating.NumbersItsAnswers, event=parrot.event)
         text = run(BY_NAME["isolation/repeat"], target).text
         self.assertIn("the same bytes gave two different answers", text)
-        self.assertIn("once", text)
-        self.assertIn("again", text)
 
     def test_estimated_usage_is_none_of_the_kits_business(self) -> None:
         self.assertEqual(failing(repeating.CountsAsItLikes), set())

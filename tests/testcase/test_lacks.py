@@ -66,12 +66,19 @@ class TestSkips(unittest.TestCase):
             run(wired(lacks=("tools", "usage")), *names)
         self.assertEqual(
             said.getvalue(),
-            "TestAcme: 3 of 4 checks did not apply: 2 the adapter lacks what it is about; "
+            "\nTestAcme: 3 of 4 checks did not apply: 2 the adapter lacks what it is about; "
             "1 needs an attribute of the test case\n",
         )
 
     def test_pytest_shows_it(self) -> None:
-        arguments = ("-q", "-p", "no:cacheprovider", "tests/adapters/test_less.py")
+        arguments = (
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            "filterwarnings=",
+            "tests/adapters/test_less.py",
+        )
         chosen = ("-k", "TestTextOnly and (large_arguments or break_releases)")
         result = python("-m", "pytest", *arguments, *chosen)
         self.assertEqual(result.returncode, 0, result.stdout)

@@ -337,6 +337,7 @@ class TestAttributes(unittest.TestCase):
             ("idle_timeout", 0.5),
             ("refused_tool_names", ("a", "b")),
             ("accepted_tool_names", ["c"]),
+            ("lacks", ("tools",)),
             ("deadline", 7),
         ):
             with self.subTest(name):
@@ -365,6 +366,7 @@ class TestAttributes(unittest.TestCase):
             ("idle_timeout", "1", "seconds above 0, an hour at most, or None"),
             ("refused_tool_names", "name", "a tuple of names"),
             ("refused_tool_names", None, "a tuple of names"),
+            ("lacks", ("tool",), 'a tuple of "tools", "usage"'),
             ("accepted_tool_names", (1,), "a tuple of names"),
             ("deadline", True, "seconds above 0, an hour at most"),
             ("deadline", 0, "seconds above 0, an hour at most"),
