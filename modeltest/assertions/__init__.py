@@ -19,7 +19,7 @@ from modeltest.assertions.refusal import (
 )
 from modeltest.assertions.report import bytes_shown, ending, quoted
 from modeltest.assertions.request import members, parsed, texts_in
-from modeltest.assertions.same_answer import WholeAnswer, expect_same, merged
+from modeltest.assertions.same_answer import WholeAnswer, expect_repeated, expect_same, merged
 from modeltest.assertions.text import expect_beginning, expect_events, expect_requests
 from modeltest.assertions.turn import (
     Content,
@@ -54,6 +54,7 @@ __all__ = [
     "expect_one_finish",
     "expect_raw",
     "expect_refusal",
+    "expect_repeated",
     "expect_requests",
     "expect_said",
     "expect_same",

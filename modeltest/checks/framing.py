@@ -123,7 +123,8 @@ def line_endings_do_not_matter(context: CheckContext) -> None:
     for body in context.paced_bodies():
         for change in _encodings(context.framing, "line-ends"):
             name = f"{change.name}, one at a time"
-            _compare(context, body, re_encoded(body, change), name, paced=True)
+            other, level = re_encoded(body, change), _level_of(change)
+            _compare(context, body, other, name, paced=True, level=level)
 
 
 @check(
@@ -391,7 +392,7 @@ def invalid_utf8_does_not_crash(context: CheckContext) -> None:
     A UnicodeDecodeError from inside a reader is neither.
     """
     if context.framing is Framing.EVENT_STREAM:
-        raise Skip("a frame's checksum covers its bytes")
+        raise Unsupported("a frame's checksum covers its bytes")
     body = context.plain_bodies()[0]
     text = body.first(Role.TEXT) or 0
     spoiled = with_event(body, text, with_bad_byte(body.chunks[text]))
@@ -415,7 +416,7 @@ def empty_data_is_ignored(context: CheckContext) -> None:
     `data:` and a blank line comes from keep-alives. It is no JSON, and no reason to fail.
     """
     if context.framing is not Framing.SSE:
-        raise Skip(f"{context.framing} has no data lines")
+        raise Unsupported(f"{context.framing} has no data lines")
     empty = ReEncoding("empty-data", "empty data", lambda event: b"data:\n\n" + event)
     for body in context.plain_bodies():
         _compare(context, body, re_encoded(body, empty), empty.name)
@@ -438,11 +439,11 @@ def _encodings(framing: Framing, group: str) -> Sequence[ReEncoding]:
     """Return the other encodings that the framing allows for one check.
 
     Raises:
-        Skip: it allows none.
+        Unsupported: it allows none.
     """
     found = re_encodings(framing, group)
     if not found:
-        raise Skip(f"{framing} leaves no choice as to {group}")
+        raise Unsupported(f"{framing} leaves no choice as to {group}")
     return found
 
 
@@ -451,7 +452,12 @@ def _compare_encodings(context: CheckContext, group: str) -> None:
         for change in _encodings(body.framing, group):
             changed = re_encoded(body, change)
             if changed.data != body.data:
-                _compare(context, body, changed, change.name)
+                _compare(context, body, changed, change.name, level=_level_of(change))
+
+
+def _level_of(change: ReEncoding) -> Level | None:
+    """Return the level of a case, where it is not the check's."""
+    return Level.SHOULD if change.rare else None
 
 
 def _compare_torn(context: CheckContext, body: Body) -> None:
@@ -472,21 +478,23 @@ def _compare(
     cuts: Sequence[int] | None = None,
     content_type: str | None = None,
     paced: bool = False,
+    level: Level | None = None,
 ) -> None:
     """Expect of another encoding what the plain one gives, as one case."""
     name = f"{plain.name}, {how}" if plain.name else how
     try:
         wanted = context.plain(plain)
     except Skip as skip:
-        context.leave_unjudged(str(skip), name)
+        context.leave_unjudged(skip, name)
         return
     context.deliver(
         other,
-        lambda answer: expect_same(answer, wanted),
+        lambda answer: expect_same(answer, wanted, lambda: context.again(plain)),
         name,
         cuts=cuts,
         content_type=content_type,
         paced=paced,
+        level=level,
     )
 
 

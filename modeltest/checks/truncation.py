@@ -26,7 +26,7 @@ from modeltest.backend import (
 )
 from modeltest.corpus import cut_argument_bodies, good_endings, incomplete_endings, short_bodies
 from modeltest.encoding import Framing, Unsupported
-from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, count
+from modeltest.harness import Ability, Evidence, Example, Failure, Level, Need, Skip, check, count
 from modeltest.interface import FinishReason, ProtocolError
 from modeltest.threads import Progress
 
@@ -189,7 +189,7 @@ def empty_response_is_an_error(context: ServedContext) -> None:
     try:
         keep_alive = Send(context.keep_alive)
     except Unsupported as refusal:
-        context.leave_unjudged(str(refusal), f"{what} only")
+        context.leave_unjudged(refusal, f"{what} only")
         return
     with context.case(f"{what} only", ended_cleanly((keep_alive, keep_alive))) as scenario:
         _expect_refused(scenario, f"a 200 that holds only {what}")
@@ -306,6 +306,7 @@ def every_prefix_is_an_error_or_the_same_turn(context: CheckContext) -> None:
 
 @check(
     "truncation/arguments",
+    about=(Ability.TOOLS,),
     needs=WIRE,
     in_memory=True,
     fix="parse the arguments once, when the turn has ended; what does not parse is an error, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from modeltest.backend import (
     without_last_chunk,
 )
 from modeltest.corpus import (
+    fitting_request,
     malformed_bodies,
     short_bodies,
     single_events,
@@ -39,6 +40,7 @@ from modeltest.delivery.scenario import Scenario
 from modeltest.delivery.sending import send
 from modeltest.encoding import Body, Framing, Role, Unsupported, WirePart
 from modeltest.harness import (
+    Cause,
     CheckContext,
     Failure,
     Need,
@@ -47,6 +49,8 @@ from modeltest.harness import (
     Skip,
     Status,
     hung,
+    lacked,
+    lacking,
     needed,
     refused,
 )
@@ -111,6 +115,7 @@ class ServedContext(CheckContext):
         self.leaks = leaks
         self._given: dict[bytes, int] = {}
         self._silent_first: bool | None = None
+        self._steady: bool | None = None
 
     # What there is to deliver
 
@@ -135,6 +140,15 @@ class ServedContext(CheckContext):
         return Framing.SSE if self.wire is None else self.wire.framing
 
     @property
+    def lacks(self) -> Collection[str]:  # type: ignore[override]
+        """What the adapter does not do."""
+        return self.target.lacks
+
+    def fitting_request(self, request: Request) -> Request:
+        """Return `request` without what the adapter lacks."""
+        return fitting_request(request, self.lacks)
+
+    @property
     def keep_alive(self) -> bytes:
         """Bytes between events that mean nothing.
 
@@ -145,11 +159,11 @@ class ServedContext(CheckContext):
 
     def plain_bodies(self) -> Sequence[Body]:
         """Return the wire's whole turns; without one, a few of the author's events."""
-        return [self._some_events()] if self.wire is None else whole_bodies(self.wire)
+        return [self._some_events()] if self.wire is None else self.bodies(whole_bodies)
 
     def short_bodies(self) -> Sequence[Body]:
         """Return the wire's short turns; without one, a few of the author's events."""
-        return [self._some_events()] if self.wire is None else short_bodies(self.wire)
+        return [self._some_events()] if self.wire is None else self.bodies(short_bodies)
 
     def bodies_with_text(self, text: str) -> Iterator[Body]:
         """Yield the wire's body with this text; without one, event(0) with its text replaced."""
@@ -168,7 +182,7 @@ class ServedContext(CheckContext):
     def malformed_bodies(self) -> Iterator[Body]:
         """Yield the wire's malformed bodies; without one, the author's events with broken JSON."""
         if self.wire is not None:
-            yield from malformed_bodies(self.wire)
+            yield from self.bodies(malformed_bodies)
             return
         first, second, third = (self.event(index) for index in range(3))
         broken = (first, with_broken_json(second), third)
@@ -292,6 +306,10 @@ class ServedContext(CheckContext):
             )
         return log
 
+    def read_whole(self, body: Body) -> Log:
+        """Return what a fresh adapter makes of `body`, sent in one piece; it is no case."""
+        return self._read(Response((Send(body.data), End()), content_type=self.content_type))
+
     def _read(self, response: Response) -> Log:
         with self.apart(response) as scenario:
             scenario.set_up()
@@ -313,7 +331,12 @@ class ServedContext(CheckContext):
         Raises:
             Skip: they carry no text; there is nothing to compare.
         """
-        log = self._read(ended_cleanly(sent(self.opened(first), range(number))))
+        response = ended_cleanly(sent(self.opened(first), range(number)))
+        log = self._read(response)
+        if self._steady is None:
+            self._steady = self._read(response).text == log.text
+        if not self._steady:
+            raise Skip("the adapter gives another text whenever it reads: see isolation/repeat")
         if not log.text:
             end = ending_of(log.error, ended=log.ended)
             raise Skip(f"the adapter gives no text for event(i) ({end})")
@@ -341,7 +364,7 @@ class ServedContext(CheckContext):
         """
         try:
             if self.wire is not None:
-                return {body.name: self.response(body) for body in malformed_bodies(self.wire)}
+                return {body.name: self.response(body) for body in self.bodies(malformed_bodies)}
             spoiled = (self.event(0), with_broken_json(self.event(1)))
         except Unsupported:
             return {}
@@ -467,9 +490,16 @@ def run(check: Check, target: Target) -> Outcome:
     """
     missing = [need for need in check.needs if not getattr(target, need.value)]
     if Need.EVENT_LOOP in missing:
-        return Outcome(check, Status.SKIPPED, "for asynchronous adapters: here is no event loop")
+        return Outcome(
+            check,
+            Status.SKIPPED,
+            "for asynchronous adapters: here is no event loop",
+            cause=Cause.OTHER,
+        )
+    if unable := lacked(check.about, target.lacks):
+        return Outcome(check, Status.SKIPPED, lacking(unable), cause=Cause.LACKS)
     if missing:
-        return Outcome(check, Status.SKIPPED, needed(*missing))
+        return Outcome(check, Status.SKIPPED, needed(*missing), cause=Cause.ATTRIBUTE)
     redact = target.secret.redact
     with _guarded() as egress, caught_leaks() as leaks:
         context = ServedContext(check, target, egress, leaks)

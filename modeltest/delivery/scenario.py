@@ -128,7 +128,8 @@ class Scenario:
 
     def answer(self, body: Body, log: Log) -> Answer:
         """Return what the adapter made of `body`, to be judged."""
-        return Answer(body, log, self.model_error, self.package, self.retries, self.requests)
+        who = self.model_error, self.package, self.retries, self.requests
+        return Answer(body, log, *who, lacks=self.target.lacks)
 
     def drop_model(self) -> None:
         """Let go of the model, as its user does at last.

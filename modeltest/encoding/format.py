@@ -118,8 +118,14 @@ class WireFormat:
     calls_mean_tool_use: bool = False
     """Whether a call alone turns the reason for an ordinary stop into TOOL_USE."""
 
+    close_delimited: bool = True
+    """Whether an answer may come over HTTP/1.0, where the connection's end is the body's."""
+
     optional_call_ids: bool = False
     """Whether calls may come without an id, so that an adapter may make up its own."""
+
+    sdk_gives_call_ids: bool = True
+    """Whether the provider's own package hands the ids of calls on; if not, any will do."""
 
     other_reasons: ClassVar[Mapping[str, frozenset[str]]] = {}
     """For some finish reasons, other readings of them that are right as well."""
@@ -514,4 +520,5 @@ class WireFormat:
             error=error,
             accepted_reasons=accepted_reasons(self, finish, events) if finish else frozenset(),
             accepted_raws=self.accepted_raws(finish.raw) if finish else frozenset(),
+            any_call_ids=not self.sdk_gives_call_ids,
         )

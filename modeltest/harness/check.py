@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from modeltest.backend import Response
     from modeltest.encoding import Body, WireFormat
+    from modeltest.harness.ability import Ability
 
     Shown = Response | Body | Iterable[Body] | bytes | str
 
@@ -78,6 +79,7 @@ class Check:
         why: what goes wrong in practice when it is broken.
         fix: what to do about it.
         needs: what the test case must set for it.
+        about: what the adapter must be able to do: one that lacks it is not judged.
         example: what the documentation shows.
         judge: the function that judges. Where there are `bodies` it is given the `Answer` to
             each; else the `CheckContext`. It raises `Failure`.
@@ -97,6 +99,7 @@ class Check:
     bodies: Callable[[WireFormat], Iterable[Body]] | None = None
     in_memory: bool = False
     fixes: Mapping[Any, str] = field(default_factory=dict)
+    about: tuple[Ability, ...] = ()
 
     @property
     def group(self) -> str:
@@ -143,6 +146,7 @@ def check(
     bodies: Callable[[WireFormat], Iterable[Body]] | None = None,
     in_memory: bool = False,
     fixes: Mapping[Any, str] | None = None,
+    about: tuple[Ability, ...] = (),
     example: Example | None = None,
 ) -> Callable[[Callable[[Any], None]], Check]:
     """Make a `Check` of a function; its docstring gives the requirement and the why.
@@ -156,6 +160,7 @@ def check(
             answer to each. Without them it is given the context, and plays what it needs.
         fixes: the same for other framings than server-sent events, where it is not the same.
         in_memory: a function that is given the context needs no server. With `bodies` none does.
+        about: what the adapter must be able to do; with `lacks` it says that it does not.
         example: what the documentation shows.
 
     Raises:
@@ -179,6 +184,7 @@ def check(
             bodies,
             in_memory or bodies is not None,
             fixes or {},
+            about,
         )
 
     return make

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from modeltest.harness.ability import Cause
+
 if TYPE_CHECKING:
     from modeltest.threads import Hang
     from modeltest.transports import Attempt
@@ -133,7 +135,11 @@ def hung(hang: Hang, statement: str = "", *, fix: str = "") -> Failure:
 
 
 class Skip(Exception):  # noqa: N818 - not an error
-    """The check cannot judge this adapter; the text says why."""
+    """The check cannot judge this adapter; the text says why, and `cause` of which kind that is."""
+
+    def __init__(self, text: str, cause: Cause = Cause.OTHER) -> None:
+        super().__init__(text)
+        self.cause = cause
 
 
 class SetUpError(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unittest
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -35,6 +35,7 @@ from modeltest.testcases.environment import KITS_FAULT, expect_usable_process, w
 from modeltest.testcases.preflight import SET_UP
 from modeltest.testcases.reporting import ReportingTestCase
 from modeltest.testcases.settings import HOUR, are_seconds, settings_of
+from modeltest.testcases.unjudged import Tally, tell
 from modeltest.transports import OwnTransport, RequestsTransport
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class _ContractTestCase(ReportingTestCase):
     expected_failures: Mapping[str, str] = {}
     skips: Mapping[str, str] = {}
     strict: bool = False
+    lacks: Collection[str] = ()
     deadline: float = 2.0
     open_stream: Any = None
     translate: Any = None
@@ -89,6 +91,7 @@ class _ContractTestCase(ReportingTestCase):
     _declared: ClassVar[frozenset[str]]
     _problem: ClassVar[str | None]
     _attempts: ClassVar[list[Attempt]]
+    _tally: ClassVar[Tally | None]
     _secret: ClassVar[Secret]
 
     def __init_subclass__(cls, *, abstract: bool = False, **kwargs: Any) -> None:
@@ -109,6 +112,7 @@ class _ContractTestCase(ReportingTestCase):
         cls._declared = frozenset({*expected, *skipped})
         cls._problem = None
         cls._attempts = []
+        cls._tally = None
         warn_of_slips(cls, _READ, ContractWarning)
         if abstract:
             return
@@ -146,6 +150,7 @@ class _ContractTestCase(ReportingTestCase):
                 self._end_with(fault)
             raise
         self._note_attempts(outcome)
+        self._note_outcome(outcome)
         match outcome.status:
             case Status.SKIPPED:
                 self.skipTest(outcome.text)
@@ -200,6 +205,20 @@ class _ContractTestCase(ReportingTestCase):
             cls._attempts += outcome.attempts
             cls._secret = Secret(self.api_key)  # the class may have a property there
 
+    def _note_outcome(self, outcome: Outcome) -> None:
+        """Let the class say at its end how many checks did not apply."""
+        cls = type(self)
+        if cls._tally is None:
+            cls._tally = Tally()
+            cls.addClassCleanup(cls._tell_tally)
+        cls._tally.note(outcome)
+
+    @classmethod
+    def _tell_tally(cls) -> None:
+        tally, cls._tally = cls._tally, None
+        if tally is not None:
+            tell(cls, tally)
+
     @classmethod
     def _report_attempts(cls) -> None:
         attempts, cls._attempts = cls._attempts, []
@@ -241,6 +260,9 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
             (an hour at most), for the pauses of a busy machine are no silence of the provider's.
         refused_tool_names: names the adapter refuses by a rule of its own.
         accepted_tool_names: names the adapter accepts by a rule of its own.
+        lacks: what the adapter does not do, of "tools", "usage", "reasons", "reasoning", "images",
+            "system" and "history". Nothing with it is sent, in either direction, and the checks
+            that are about it are skipped.
         expected_failures: check → reason; a check is named by its id or its test method, a
             group of them as in `"tools/*"`. One that passes fails. "release/blocked [SHOULD]"
             expects its SHOULD cases to fail, and no other.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from modeltest.encoding import Framing, WireFormat
-from modeltest.harness import SHORTEST, Secret, SetUpError
+from modeltest.harness import SHORTEST, Ability, Secret, SetUpError
 from modeltest.interface import Request
 from modeltest.testcases.hooks import event_bytes, hook
 from modeltest.transports import Transport
@@ -68,6 +68,11 @@ def is_truth(value: object) -> bool:
 TRUTH = "True or False"
 
 
+def _are_abilities(value: object) -> bool:
+    return isinstance(value, Collection) and _are_names(value) and set(value) <= set(Ability)
+
+
+_ABILITIES = ", ".join(f'"{ability}"' for ability in Ability)
 HOUR = 3600
 """Seconds; a check that waited longer for what never comes would count as hanging itself."""
 _SECONDS = "seconds above 0, an hour at most"
@@ -97,6 +102,7 @@ _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "refused_tool_names": (_are_names, "a tuple of names"),
     "accepted_tool_names": (_are_names, "a tuple of names"),
+    "lacks": (_are_abilities, f"a tuple of {_ABILITIES}"),
     "deadline": (are_seconds, _SECONDS),
     "strict": (is_truth, TRUTH),
 }

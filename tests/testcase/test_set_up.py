@@ -41,6 +41,9 @@ def target(**attributes: Any) -> Target:
     return target_of(acme(**attributes)(SET_UP))
 
 
+_ABILITIES = '"tools", "usage", "reasons", "reasoning", "images", "system", "history"'
+
+
 class TestMissing(unittest.TestCase):
     """What is missing fails one test; all others are skipped with the reason."""
 
@@ -337,6 +340,7 @@ class TestAttributes(unittest.TestCase):
             ("idle_timeout", 0.5),
             ("refused_tool_names", ("a", "b")),
             ("accepted_tool_names", ["c"]),
+            ("lacks", ("tools",)),
             ("deadline", 7),
         ):
             with self.subTest(name):
@@ -365,6 +369,7 @@ class TestAttributes(unittest.TestCase):
             ("idle_timeout", "1", "seconds above 0, an hour at most, or None"),
             ("refused_tool_names", "name", "a tuple of names"),
             ("refused_tool_names", None, "a tuple of names"),
+            ("lacks", ("tool",), f"a tuple of {_ABILITIES}"),
             ("accepted_tool_names", (1,), "a tuple of names"),
             ("deadline", True, "seconds above 0, an hour at most"),
             ("deadline", 0, "seconds above 0, an hour at most"),
