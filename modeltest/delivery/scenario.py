@@ -10,9 +10,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from modeltest.clock import now, pause
+from modeltest.clock import pause
 from modeltest.harness import Answer, Evidence, Failure, SetUpError, count, size
-from modeltest.threads import ending_of, is_adapter_thread, other_threads, shown, waits_at
+from modeltest.threads import (
+    deadline,
+    ending_of,
+    is_adapter_thread,
+    is_executor_thread,
+    other_threads,
+    shown,
+    waits,
+    waits_at,
+)
 
 if TYPE_CHECKING:
     from modeltest.backend import Backend, Exchange
@@ -255,12 +264,12 @@ class Scenario:
         Raises:
             Failure: something is still held, or was leaked into the interpreter.
         """
-        deadline = now() + self.target.deadline
-        if not self.backend.wait(self._all_over, self.target.deadline):
-            raise Failure(self._still_open(after))
-        remaining = max(0.0, deadline - now())
-        if not self.ledger.wait(self._nothing_held, remaining):
-            raise Failure(self._still_open(after))
+        with deadline(self.target.deadline) as limit:
+            released = self.backend.wait(self._all_over, limit.left) and self.ledger.wait(
+                self._nothing_held, limit.left
+            )
+        if not released:
+            raise Failure(self._still_open(after), timed=True)
         self.expect_no_leak(after)
 
     def expect_events_only(self, *, hung: bool = False) -> None:
@@ -311,23 +320,23 @@ class Scenario:
             Failure: with the statement.
         """
         if not self.backend.wait(condition, self.target.deadline):
-            raise Failure(statement)
+            raise Failure(statement, timed=True)
 
     def let_threads_rest(self) -> None:
         """Wait until the threads that the adapter started have ended, or stand still.
 
         One that goes on and on, such as a heartbeat, is not waited for.
         """
-        until = now() + min(_REST, self.target.deadline)
         still, last = 0, None
-        while still < _LOOKS and now() < until:
-            threads = self._started()
-            if not threads:
-                return
-            marks = _positions(threads)
-            still = still + 1 if marks == last else 0
-            last = marks
-            pause(0.002)  # a thread's end signals nothing that could be waited for
+        with deadline(min(_REST, self.target.deadline)) as limit:
+            while still < _LOOKS and not limit.over:
+                threads = self._started()
+                if not threads:
+                    return
+                marks = _positions(threads)
+                still = still + 1 if marks == last else 0
+                last = marks
+                pause(0.002)  # a thread's end signals nothing that could be waited for
 
     def _all_over(self) -> bool:
         return all(exchange.over for exchange in self.backend.exchanges)
@@ -362,10 +371,10 @@ class Scenario:
     def started_threads(self) -> list[str]:
         """Describe the live threads that the adapter started in this case."""
         lines = []
-        for thread in sorted(self._started(), key=lambda thread: thread.name):
+        for thread in sorted(self._started_by_adapter(), key=lambda thread: thread.name):
             where = waits_at(thread)
             if where:
-                lines.append(f'"{thread.name}", started by the adapter, waits at {where}')
+                lines.append(f'"{thread.name}", started by the adapter, {_does(thread)} at {where}')
         return lines
 
     def held(self) -> dict[str, int]:
@@ -374,13 +383,16 @@ class Scenario:
         Descriptors are those of the whole process, and none where the system does not tell.
         """
         return {
-            "thread": len(self._started()),
+            "thread": len(self._started_by_adapter()),
             "task": self.consumer.tasks(),
             "file descriptor": _open_descriptors(),
         }
 
     def _started(self) -> set[threading.Thread]:
         return other_threads() - self._threads
+
+    def _started_by_adapter(self) -> set[threading.Thread]:
+        return {thread for thread in self._started() if not is_executor_thread(thread)}
 
     def _server_saw(self) -> str:
         exchanges = self.backend.exchanges
@@ -408,6 +420,10 @@ def _saw(exchange: Exchange) -> str:
     gone = exchange.disconnected
     client = "is still connected" if gone is None else f"disconnected ({gone})"
     return f"{sent}{ended or closed}; the client {client}"
+
+
+def _does(thread: threading.Thread) -> str:
+    return {True: "waits", False: "computes", None: "is"}[waits(thread)]
 
 
 def _positions(threads: set[threading.Thread]) -> dict[int, tuple[int, int]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from modeltest.harness import Evidence, Failure
-from modeltest.threads import Hang, KitThread, Pending, stack, unwind
+from modeltest.threads import Hang, KitThread, Pending, stack, unwind, waits
 
 if TYPE_CHECKING:
     from modeltest.delivery.parser import Parser
@@ -35,7 +35,7 @@ def watched(run: Callable[[], None], parser: Parser, deadline: float) -> None:
             pending.finish(None)
 
     thread = KitThread(work, name="modeltest reader")
-    pending = Pending("stream_sse(body)", lambda: stack(thread))
+    pending = Pending("stream_sse(body)", lambda: stack(thread), lambda: waits(thread))
     thread.start()
     while True:
         before = parser.reads

@@ -13,10 +13,12 @@ from modeltest.threads.error_text import (
     text_of,
     without_tracebacks,
 )
+from modeltest.threads.heartbeat import Deadline, deadline, join_fairly, wait_fairly
 from modeltest.threads.kit import KitThread, Worker, copies_came_back, leave_copy, outcome
 from modeltest.threads.others import (
     adapter_threads,
     is_adapter_thread,
+    is_executor_thread,
     is_kit_thread,
     other_threads,
     threads_as_daemons,
@@ -35,10 +37,11 @@ from modeltest.threads.stacks import (
     stack,
     waits_at,
 )
-from modeltest.threads.unwinding import unwind
+from modeltest.threads.unwinding import unwind, waits
 
 __all__ = [
     "HTTP_LIBRARIES",
+    "Deadline",
     "Hang",
     "KitThread",
     "Pending",
@@ -54,9 +57,12 @@ __all__ = [
     "carried_by",
     "chain_of",
     "copies_came_back",
+    "deadline",
     "ending_of",
     "is_adapter_thread",
+    "is_executor_thread",
     "is_kit_thread",
+    "join_fairly",
     "leave_copy",
     "lines_of",
     "notes_of",
@@ -71,6 +77,8 @@ __all__ = [
     "text_of",
     "threads_as_daemons",
     "unwind",
+    "wait_fairly",
+    "waits",
     "waits_at",
     "without_tracebacks",
 ]

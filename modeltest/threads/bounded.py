@@ -8,7 +8,7 @@ from typing import TypeVar
 from modeltest.threads.kit import Worker, outcome
 from modeltest.threads.pending import Hang, Pending
 from modeltest.threads.stacks import stack
-from modeltest.threads.unwinding import unwind
+from modeltest.threads.unwinding import unwind, waits
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ def call_within(seconds: float, operation: str, call: Callable[[], T]) -> T:
     """
     made: list[T] = []
     worker = Worker()
-    pending = Pending(operation, lambda: stack(worker.thread))
+    pending = Pending(operation, lambda: stack(worker.thread), lambda: waits(worker.thread))
     worker.do(lambda: pending.finish(outcome(call, made)))
     worker.end()
     try:

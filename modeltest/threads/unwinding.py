@@ -51,9 +51,30 @@ def computing(threads: Iterable[threading.Thread]) -> set[threading.Thread]:
     return found
 
 
+def waits(thread: threading.Thread) -> bool | None:
+    """Tell whether a thread waits for something; None if nobody can tell.
+
+    One that only looks now and then whether something has come waits for it.
+    """
+    if not _can_be_read(thread):
+        return None
+    before = _processor_time(thread)
+    for _ in range(_LOOKS):
+        _never.wait(_LOOK_INTERVAL)
+        if _processor_time(thread) - before > _COMPUTED:
+            return False
+    return True
+
+
 _LOOKS, _LOOK_INTERVAL = 30, 0.005
+_COMPUTED = 0.004
+"""Seconds of a processor's that a thread uses, in so many looks, only if it computes."""
 _GRACE = 0.2
 """Seconds in which threads that were told to end may do so."""
+
+
+def _can_be_read(thread: threading.Thread) -> bool:
+    return hasattr(time, "pthread_getcpuclockid") and thread.is_alive()
 
 
 def _processor_time(thread: threading.Thread) -> float:
