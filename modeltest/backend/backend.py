@@ -11,8 +11,8 @@ from modeltest.backend.exchange import Exchange
 from modeltest.backend.handler import Handler
 from modeltest.backend.response import Response
 from modeltest.backend.server import Server, SocketsLost
+from modeltest.clock import wait_fairly
 from modeltest.text import short_repr
-from modeltest.threads import wait_fairly
 
 if TYPE_CHECKING:
     from modeltest.backend.connection import Connection

@@ -10,9 +10,8 @@ from email.message import Message
 from enum import StrEnum
 from typing import Any
 
-from modeltest.clock import now
+from modeltest.clock import now, wait_fairly
 from modeltest.redaction import shown_headers, shown_request
-from modeltest.threads import wait_fairly
 
 
 class Disconnect(StrEnum):

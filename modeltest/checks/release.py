@@ -22,12 +22,12 @@ from modeltest.backend import (
     silent_after,
     without_last_chunk,
 )
-from modeltest.clock import pause
+from modeltest.clock import deadline, pause
 from modeltest.consumer import ConsumerError
 from modeltest.corpus import error_bodies, malformed_bodies, whole_bodies
 from modeltest.harness import Example, Failure, Level, Need, Skip, check, count
 from modeltest.interface import Finish, FinishReason, TextDelta
-from modeltest.threads import deadline, shown
+from modeltest.threads import shown
 
 if TYPE_CHECKING:
     from modeltest.consumer import Stream

@@ -13,17 +13,8 @@ import weakref
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from modeltest.threads import (
-    KitThread,
-    awaits,
-    deadline,
-    join_fairly,
-    leave_copy,
-    stack,
-    unwind,
-    wait_fairly,
-    waits,
-)
+from modeltest.clock import deadline, join_fairly, wait_fairly
+from modeltest.threads import KitThread, awaits, leave_copy, stack, unwind, waits
 
 _Tasks = set[asyncio.Task[Any]]
 

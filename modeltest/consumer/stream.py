@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from modeltest.clock import pause
-from modeltest.threads import Pending, deadline, position
+from modeltest.clock import deadline, pause
+from modeltest.threads import Pending, position
 
 if TYPE_CHECKING:
     from modeltest.consumer.handle import StreamHandle

@@ -9,24 +9,14 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from modeltest.clock import deadline, join_fairly
 from modeltest.consumer.adapter_info import takes_cancel
 from modeltest.consumer.consumer import MAKING, Consumer
 from modeltest.consumer.handle import StreamHandle
 from modeltest.consumer.log import Log
 from modeltest.consumer.stream import Stream
 from modeltest.interface import CancelToken
-from modeltest.threads import (
-    KitThread,
-    Pending,
-    Worker,
-    deadline,
-    join_fairly,
-    leave_copy,
-    outcome,
-    stack,
-    unwind,
-    waits,
-)
+from modeltest.threads import KitThread, Pending, Worker, leave_copy, outcome, stack, unwind, waits
 
 if TYPE_CHECKING:
     from modeltest.consumer.hooks import AdapterHooks

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from modeltest.threads import KitThread, Place, is_kit_thread, join_fairly
+from modeltest.clock import join_fairly
+from modeltest.threads import KitThread, Place, is_kit_thread
 
 _CONSUMER = str(Path(__file__).parents[1] / "consumer")
 """Where the kit uses the adapter: no line there raises anything."""

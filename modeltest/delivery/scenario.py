@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from modeltest.clock import pause
+from modeltest.clock import deadline, pause
 from modeltest.harness import Answer, Evidence, Failure, SetUpError, count, size
 from modeltest.threads import (
-    deadline,
     ending_of,
     is_adapter_thread,
     is_executor_thread,

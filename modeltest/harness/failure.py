@@ -39,7 +39,7 @@ class Evidence:
 
 
 MORE_TIME = Evidence(
-    "slow?", "MODELTEST_DEADLINE_SCALE=3 in the environment allows three times as long"
+    "deadline", "MODELTEST_DEADLINE_SCALE=3 in the environment allows three times as long"
 )
 """What is said where a deadline decided."""
 

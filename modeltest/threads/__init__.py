@@ -1,6 +1,5 @@
 """The kit's own threads, and what can be told of others: where they stand, and how they end."""
 
-from modeltest.threads.bounded import call_within
 from modeltest.threads.error_text import (
     all_said,
     carried_by,
@@ -13,7 +12,6 @@ from modeltest.threads.error_text import (
     text_of,
     without_tracebacks,
 )
-from modeltest.threads.heartbeat import Deadline, deadline, join_fairly, wait_fairly
 from modeltest.threads.kit import KitThread, Worker, copies_came_back, leave_copy, outcome
 from modeltest.threads.others import (
     adapter_threads,
@@ -23,7 +21,7 @@ from modeltest.threads.others import (
     other_threads,
     threads_as_daemons,
 )
-from modeltest.threads.pending import Hang, Pending
+from modeltest.threads.pending import Hang, Pending, call_within
 from modeltest.threads.progress import Progress
 from modeltest.threads.stacks import (
     HTTP_LIBRARIES,
@@ -41,7 +39,6 @@ from modeltest.threads.unwinding import unwind, waits
 
 __all__ = [
     "HTTP_LIBRARIES",
-    "Deadline",
     "Hang",
     "KitThread",
     "Pending",
@@ -57,12 +54,10 @@ __all__ = [
     "carried_by",
     "chain_of",
     "copies_came_back",
-    "deadline",
     "ending_of",
     "is_adapter_thread",
     "is_executor_thread",
     "is_kit_thread",
-    "join_fairly",
     "leave_copy",
     "lines_of",
     "notes_of",
@@ -77,7 +72,6 @@ __all__ = [
     "text_of",
     "threads_as_daemons",
     "unwind",
-    "wait_fairly",
     "waits",
     "waits_at",
     "without_tracebacks",

@@ -9,12 +9,13 @@ import weakref
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 
+from modeltest.clock import Heartbeat
 from modeltest.threads.kit import KitThread
 
 
 def is_kit_thread(thread: threading.Thread) -> bool:
     """Tell whether the kit started `thread`."""
-    return isinstance(thread, KitThread)
+    return isinstance(thread, KitThread | Heartbeat)
 
 
 def is_adapter_thread(thread: threading.Thread) -> bool:

@@ -1,11 +1,17 @@
-"""An operation under way on a consumer's thread or loop."""
+"""An operation under way on a consumer's thread or loop, which is waited for only so long."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TypeVar
 
-from modeltest.threads.heartbeat import wait_fairly
+from modeltest.clock import wait_fairly
+from modeltest.threads.kit import Worker, outcome
+from modeltest.threads.stacks import stack
+from modeltest.threads.unwinding import unwind, waits
+
+T = TypeVar("T")
 
 
 class Hang(Exception):  # noqa: N818 - a verdict about the adapter
@@ -35,18 +41,18 @@ class Pending:
         self,
         operation: str | Callable[[], str],
         frames: Callable[[], list[str]],
-        waits: Callable[[], bool | None] | None = None,
+        waiting: Callable[[], bool | None] | None = None,
     ) -> None:
         """Begin without an outcome.
 
         Args:
             operation: what the adapter is asked to do, or what tells what that is by now.
             frames: tells where it stands, for a `Hang`.
-            waits: tells whether it waits there, for a `Hang`.
+            waiting: tells whether it waits there, for a `Hang`.
         """
         self._operation = operation
         self._frames: Callable[[], list[str]] = frames
-        self._waits: Callable[[], bool | None] = waits or _nobody_knows
+        self._waits: Callable[[], bool | None] = waiting or _nobody_knows
         self._done = threading.Event()
         self._error: BaseException | None = None
 
@@ -73,6 +79,34 @@ class Pending:
             name = operation if isinstance(operation, str) else operation()
             raise Hang(name, seconds, self._frames(), waits=self._waits())
         return self._error
+
+
+def call_within(seconds: float, operation: str, call: Callable[[], T]) -> T:
+    """Return what `call()` gives, called on a thread of its own, which is left behind if it hangs.
+
+    Args:
+        seconds: how long it is waited for.
+        operation: what it is called in a `Hang`.
+        call: runs code of the adapter's.
+
+    Raises:
+        Hang: it did not return.
+
+    Whatever `call` raises passes through.
+    """
+    made: list[T] = []
+    worker = Worker()
+    pending = Pending(operation, lambda: stack(worker.thread), lambda: waits(worker.thread))
+    worker.do(lambda: pending.finish(outcome(call, made)))
+    worker.end()
+    try:
+        error = pending.wait(seconds)
+    except Hang:
+        unwind(worker.thread)
+        raise
+    if error is not None:
+        raise error
+    return made[0]
 
 
 def _nobody_knows() -> None:

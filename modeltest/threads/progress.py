@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from modeltest.threads.heartbeat import wait_fairly
+from modeltest.clock import wait_fairly
 
 
 class Progress:

@@ -22,7 +22,8 @@ from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
-from modeltest.threads import calling_place, deadline
+from modeltest.clock import deadline
+from modeltest.threads import calling_place
 
 if TYPE_CHECKING:
     from modeltest.threads import Place

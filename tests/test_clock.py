@@ -4,7 +4,7 @@ import threading
 import unittest
 from collections.abc import Callable
 
-from modeltest.threads.heartbeat import BEAT, COUNTED, LINGER, MOST, FairClock
+from modeltest.clock import BEAT, COUNTED, LINGER, MOST, FairClock
 
 
 class Hands:
