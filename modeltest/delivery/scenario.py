@@ -18,7 +18,7 @@ from modeltest.threads import (
     is_executor_thread,
     other_threads,
     shown,
-    waits,
+    waiting,
     waits_at,
 )
 
@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 _LOOKS = 25
 """Looks, 2 ms apart at least, at which a thread has not moved. Each one needs the kit's own
 thread to be scheduled, so that on a loaded machine the adapter's threads had their turns."""
+
+_SHOWN = 3
+"""Threads of the adapter's that a failure shows."""
+
+_DOES = {True: "waits", False: "computes", None: "is"}
+"""What a thread does, by whether it waits."""
 
 _REST = 0.5
 """Seconds that threads may take to come to rest."""
@@ -354,7 +360,7 @@ class Scenario:
         found = [Evidence("server", self._server_saw())]
         if self.target.transport.tracks and self.ledger.connections:
             found.append(Evidence("client", "\n".join(self.ledger.describe())))
-        found += [Evidence("thread", line) for line in self.started_threads()[:3]]
+        found += [Evidence("thread", line) for line in self.started_threads(_SHOWN)]
         return tuple(found)
 
     def requests_shown(self) -> Evidence:
@@ -367,14 +373,14 @@ class Scenario:
         """The threads that were there before the case began: neither the kit's nor an adapter's."""
         return frozenset(thread for thread in self._threads if not is_adapter_thread(thread))
 
-    def started_threads(self) -> list[str]:
-        """Describe the live threads that the adapter started in this case."""
-        lines = []
-        for thread in sorted(self._started_by_adapter(), key=lambda thread: thread.name):
-            where = waits_at(thread)
-            if where:
-                lines.append(f'"{thread.name}", started by the adapter, {_does(thread)} at {where}')
-        return lines
+    def started_threads(self, at_most: int) -> list[str]:
+        """Describe some of the live threads that the adapter started in this case."""
+        places = {thread: waits_at(thread) for thread in self._started_by_adapter()}
+        found = sorted(filter(places.get, places), key=lambda thread: thread.name)[:at_most]
+        return [
+            f'"{thread.name}", started by the adapter, {_DOES[waits]} at {places[thread]}'
+            for thread, waits in waiting(found).items()
+        ]
 
     def held(self) -> dict[str, int]:
         """Return how much of what a stream may leave behind there is now.
@@ -419,10 +425,6 @@ def _saw(exchange: Exchange) -> str:
     gone = exchange.disconnected
     client = "is still connected" if gone is None else f"disconnected ({gone})"
     return f"{sent}{ended or closed}; the client {client}"
-
-
-def _does(thread: threading.Thread) -> str:
-    return {True: "waits", False: "computes", None: "is"}[waits(thread)]
 
 
 def _positions(threads: set[threading.Thread]) -> dict[int, tuple[int, int]]:

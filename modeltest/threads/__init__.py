@@ -35,7 +35,7 @@ from modeltest.threads.stacks import (
     stack,
     waits_at,
 )
-from modeltest.threads.unwinding import unwind, waits
+from modeltest.threads.unwinding import unwind, waiting, waits
 
 __all__ = [
     "HTTP_LIBRARIES",
@@ -72,6 +72,7 @@ __all__ = [
     "text_of",
     "threads_as_daemons",
     "unwind",
+    "waiting",
     "waits",
     "waits_at",
     "without_tracebacks",

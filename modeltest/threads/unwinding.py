@@ -6,7 +6,7 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 _never = threading.Event()
 """Waited for as a pause: an adapter's tests may stop the clock of the `time` module."""
@@ -52,18 +52,25 @@ def computing(threads: Iterable[threading.Thread]) -> set[threading.Thread]:
 
 
 def waits(thread: threading.Thread) -> bool | None:
-    """Tell whether a thread waits for something; None if nobody can tell.
+    """Tell whether a thread waits for something; None if nobody can tell."""
+    return waiting([thread])[thread]
+
+
+def waiting(threads: Collection[threading.Thread]) -> dict[threading.Thread, bool | None]:
+    """Tell of each thread whether it waits for something; None if nobody can tell.
 
     One that only looks now and then whether something has come waits for it.
     """
-    if not _can_be_read(thread):
-        return None
-    before = _processor_time(thread)
+    before = {thread: _processor_time(thread) for thread in threads if _can_be_read(thread)}
+    told: dict[threading.Thread, bool | None] = dict.fromkeys(threads) | dict.fromkeys(before, True)
     for _ in range(_LOOKS):
+        if True not in told.values():
+            break
         _never.wait(_LOOK_INTERVAL)
-        if _processor_time(thread) - before > _COMPUTED:
-            return False
-    return True
+        for thread, used in before.items():
+            if _processor_time(thread) - used > _COMPUTED:
+                told[thread] = False
+    return told
 
 
 _LOOKS, _LOOK_INTERVAL = 30, 0.005

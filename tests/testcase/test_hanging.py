@@ -26,6 +26,7 @@ EXPECTED = {
     "TestLoopingOn": (r"", r"in stream: (while|with|time)", {BREAK, CLOSE, CLEAN}),
     "TestOnTheLoop": (r"", r"in events: FOR_EVER\.wait", {"test_adapter_is_set_up"}),
 }
+COMPUTING = {"TestLooping"}
 LEAVING = "TestLeavingThread"
 
 
@@ -54,6 +55,8 @@ class TestHanging(unittest.TestCase):
         return {test: texts[0] for test, texts, _ in tests if texts}
 
     def test_every_check_comes_back_with_the_stack(self) -> None:
+        seconds = r"0\.4", r"12\.0"  # at first it may take thirty times as long
+        stands = "; the stack shows where it waits", "(: it computes)?; the stack shows where it is"
         for name, (operation, line, tests) in EXPECTED.items():
             failed = self.failed(name)
             self.assertLessEqual(tests, set(failed), name)
@@ -62,8 +65,8 @@ class TestHanging(unittest.TestCase):
                     self.assertNotIn("Traceback", text)
                     self.assertRegex(
                         text,
-                        rf"{operation} did not return within 0\.4 s; the stack shows where it "
-                        rf"waits\.\n  stack (.*\n)*.*hanging_contracts\.py:\d+ {line}",
+                        rf"{operation} did not return within {seconds[name == 'TestOnTheLoop']} s{stands[name in COMPUTING]}"
+                        rf"\.\n  stack (.*\n)*.*hanging_contracts\.py:\d+ {line}",
                     )
 
     def test_a_thread_that_is_no_daemon_does_not_keep_the_process(self) -> None:
