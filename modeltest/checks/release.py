@@ -547,7 +547,7 @@ def _cancel_blocked(scenario: Scenario, stream: Stream, text: str) -> None:
         _expect_closable_from_elsewhere(scenario, stream, opening)
     reading = stream.start("drain")
     if text and not stream.log.progress.wait(1, scenario.target.deadline):
-        raise Failure("the server sent events, and the consumer got none.")
+        raise Failure("the server sent events, and the consumer got none.", timed=True)
     _wait_until_it_waits(scenario, stream)
     if stream.can_be_cancelled:
         _cancel(stream)

@@ -48,6 +48,7 @@ def watched(run: Callable[[], None], parser: Parser, deadline: float) -> None:
                 raise Failure(
                     f"the reader did not come back from a body within {deadline:.1f} s.",
                     (Evidence("stack", "\n".join(hang.frames)),),
+                    timed=True,
                 ) from None
     if error is not None:
         raise error

@@ -68,8 +68,8 @@ class TestHanging(unittest.TestCase):
                     self.assertNotIn("Traceback", text)
                     self.assertRegex(
                         text,
-                        rf"{operation} did not return within {seconds[name == 'TestOnTheLoop']} s{stands[name in COMPUTING]}"
-                        rf"\.\n  stack (.*\n)*.*hanging_contracts\.py:\d+ {line}",
+                        rf"{operation} did not return within {seconds} s{stands}\.\n"
+                        r"  stack (.*\n)*.*hanging_contracts\.py:\d+ " + line,
                     )
 
     def test_a_thread_that_is_no_daemon_does_not_keep_the_process(self) -> None:
