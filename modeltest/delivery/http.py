@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ from modeltest.corpus import (
     with_broken_json,
     with_text,
 )
-from modeltest.delivery.leaks import caught_leaks
+from modeltest.delivery.leaks import caught_leaks, collecting_often, throw_garbage_away
 from modeltest.delivery.runner import judge
 from modeltest.delivery.scenario import Scenario
 from modeltest.delivery.sending import send
@@ -92,6 +92,9 @@ _ENDINGS: dict[str, Callable[[tuple[Step, ...]], Response]] = {
     "short of its Content-Length": short_of_length,
 }
 _RESET = "reset"
+
+_AT_FIRST = 30
+"""How many deadlines the first use may take."""
 
 
 class ServedContext(CheckContext):
@@ -372,7 +375,11 @@ class ServedContext(CheckContext):
 
     @contextmanager
     def case(
-        self, name: str, *responses: Response, level: Level | None = None
+        self,
+        name: str,
+        *responses: Response,
+        level: Level | None = None,
+        first_use: bool = False,
     ) -> Iterator[Scenario]:
         """Try one case: a fresh backend, client, ledger and model.
 
@@ -384,15 +391,24 @@ class ServedContext(CheckContext):
             name: what is special about the case; empty if the check has only one.
             responses: what the backend answers, in turn.
             level: of this case, where it is not the check's.
+            first_use: the adapter may take its time: it imports, and reads certificates.
 
         Raises:
             Failure: the adapter hung.
             SetUpError: `new_model` or `event` cannot be used.
             BackendError: the backend failed.
         """
-        with self.judging(name, level), self.apart(*responses) as scenario:
+        with self.judging(name, level), self.apart(*responses, first_use=first_use) as scenario:
             scenario.set_up()
             yield scenario
+
+    def throw_garbage_away(self) -> None:
+        """Collect what is garbage by now: what it leaks is not the adapter's."""
+        throw_garbage_away()
+
+    def collecting_often(self) -> AbstractContextManager[None]:
+        """Let the collector run inside the block, and at every turn; what was there is gone."""
+        return collecting_often()
 
     def send(self, scenario: Scenario, request: Request) -> Sending:
         """Let the adapter stream `request`, and return all that it sent for it."""
@@ -405,7 +421,7 @@ class ServedContext(CheckContext):
         super().note_failure(failure, name, level)
 
     @contextmanager
-    def apart(self, *responses: Response) -> Iterator[Scenario]:
+    def apart(self, *responses: Response, first_use: bool = False) -> Iterator[Scenario]:
         """Prepare a scenario that is not judged and not set up yet; its exceptions pass through.
 
         Responses that leave their media type at server-sent events have the wire's.
@@ -420,7 +436,8 @@ class ServedContext(CheckContext):
             with ExitStack() as cleanup:
                 cleanup.enter_context(backend)
                 self.egress.allow(*backend.address)
-                scenario = Scenario(self.target, backend, Ledger(), self.leaks, cleanup)
+                target = self._patient if first_use else self.target
+                scenario = Scenario(target, backend, Ledger(), self.leaks, cleanup)
                 try:
                     with _no_faulty_events(scenario):
                         yield scenario
@@ -430,6 +447,11 @@ class ServedContext(CheckContext):
                     raise failure.with_evidence(scenario.evidence()) from None
         finally:
             backend.raise_faults()
+
+    @property
+    def _patient(self) -> Target:
+        """The target with a minute for what else may take two seconds."""
+        return replace(self.target, deadline=_AT_FIRST * self.target.deadline)
 
     def typed(self, response: Response) -> Response:
         """Return `response` with the wire's media type, if it was left at server-sent events."""

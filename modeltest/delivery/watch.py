@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from modeltest.harness import Evidence, Failure
 from modeltest.text import shortened
-from modeltest.threads import Hang, KitThread, Pending, stack, unwind
+from modeltest.threads import Hang, KitThread, Pending, stack, unwind, waits
 
 _SHOWN = 1000
 """Characters of a body that a failure shows."""
@@ -39,7 +39,7 @@ def watched(run: Callable[[], None], parser: Parser, deadline: float) -> None:
             pending.finish(None)
 
     thread = KitThread(work, name="modeltest reader")
-    pending = Pending("stream_sse(body)", lambda: stack(thread))
+    pending = Pending("stream_sse(body)", lambda: stack(thread), lambda: waits(thread))
     thread.start()
     while True:
         before = parser.reads
@@ -56,6 +56,7 @@ def watched(run: Callable[[], None], parser: Parser, deadline: float) -> None:
                         Evidence("bytes", shortened(repr(parser.body), _SHOWN)),
                     ),
                     hung=True,
+                    timed=True,
                 ) from None
     if error is not None:
         raise error

@@ -66,6 +66,12 @@ class Evidence:
         return [line] if self.label in _LITERAL else folded(line, width)
 
 
+MORE_TIME = Evidence(
+    "deadline", "MODELTEST_DEADLINE_SCALE=3 in the environment allows three times as long"
+)
+"""What is said where a deadline decided."""
+
+
 class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
     """The adapter breaks the clause.
 
@@ -75,6 +81,7 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         hung: whether the adapter did not come back; then no further case is tried.
         fix: how to fix it, where that is not what the check says.
         should: whether it weighs as a SHOULD, whatever the check's level is.
+        timed: whether a deadline decided.
     """
 
     def __init__(
@@ -85,6 +92,7 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         hung: bool = False,
         fix: str = "",
         should: bool = False,
+        timed: bool = False,
     ) -> None:
         super().__init__(statement)
         self.statement = statement
@@ -92,19 +100,28 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         self.hung = hung
         self.fix = fix
         self.should = should
+        self.timed = timed
 
     def with_evidence(self, more: tuple[Evidence, ...]) -> Self:
         """Return the same verdict with more evidence, of the kinds that it does not have yet."""
         had = {evidence.label for evidence in self.evidence}
         new = (evidence for evidence in more if evidence.label not in had)
         evidence = (*self.evidence, *new)
-        return type(self)(
-            self.statement, evidence, hung=self.hung, fix=self.fix, should=self.should
-        )
+        return self._with(evidence, should=self.should)
 
     def as_should(self) -> Self:
         """Return the same verdict, to weigh as a SHOULD."""
-        return type(self)(self.statement, self.evidence, hung=self.hung, fix=self.fix, should=True)
+        return self._with(self.evidence, should=True)
+
+    def _with(self, evidence: tuple[Evidence, ...], *, should: bool) -> Self:
+        return type(self)(
+            self.statement,
+            evidence,
+            hung=self.hung,
+            fix=self.fix,
+            should=should,
+            timed=self.timed,
+        )
 
     def __str__(self) -> str:
         return "\n".join([self.statement, *map(str, self.evidence)])
@@ -129,9 +146,17 @@ def hung(hang: Hang, statement: str = "", *, fix: str = "") -> Failure:
         statement: what it means, where there is more to say than that something did not return.
         fix: as for `Failure`.
     """
-    text = statement or f"{hang}; the stack shows where it waits."
+    text = statement or f"{hang}{_STANDS[hang.waits]}."
     stack = "\n".join(hang.frames) or "(the thread has ended)"
-    return Failure(text, (Evidence("stack", stack),), hung=True, fix=fix)
+    return Failure(text, (Evidence("stack", stack),), hung=True, fix=fix, timed=True)
+
+
+_STANDS = {
+    True: "; the stack shows where it waits",
+    False: ": it computes; the stack shows where it is",
+    None: "; the stack shows where it is",
+}
+"""What is said of a hang, by whether it waits."""
 
 
 class Skip(Exception):  # noqa: N818 - not an error
@@ -220,4 +245,6 @@ def report(
         for part in ([line] if number else folded(line, indent=" " * (LABEL_WIDTH + 2)))
     ]
     fixes = dict.fromkeys(failure.fix or fix for _, failure in broken)
-    return "\n".join([*lines, *map(str, more), *(str(Evidence("fix", one)) for one in fixes)])
+    timed = any(failure.timed for _, failure in broken)
+    last = [*more, *([MORE_TIME] if timed else ()), *(Evidence("fix", one) for one in fixes)]
+    return "\n".join([*lines, *map(str, last)])

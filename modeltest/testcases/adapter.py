@@ -268,8 +268,9 @@ class ModelContractTestCase(_ContractTestCase, abstract=True):
             expects its SHOULD cases to fail, and no other.
         skips: check → reason.
         strict: SHOULD checks fail instead of warning.
-        deadline: seconds within which something must happen; an upper limit only, scaled by
-            the environment variable MODELTEST_DEADLINE_SCALE.
+        deadline: seconds within which something must happen; an upper limit only, longer where
+            the process is given no time, and scaled by the environment variable
+            MODELTEST_DEADLINE_SCALE. The set-up test gives the first use thirty times as long.
     """
 
     _consumer = SyncConsumer

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from modeltest.threads.bounded import call_within
+from modeltest.threads.pending import call_within
 
 _PATIENCE = 5.0
 """Seconds that a look may take; it takes microseconds."""

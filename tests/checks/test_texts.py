@@ -36,7 +36,9 @@ DEADLINE = 0.5
 
 STILL_OPEN = r"the response is still open 0\.5 s after"
 IN_USE = r"  client   1 connection in use: opened at \S+parrot\.py:\d+ in ask"
-PUMP = r'  thread   "parrot-pump", started by the adapter, waits at \S+\.py:\d+ in \w+: .+'
+PUMP = (
+    r'  thread   "parrot-pump", started by the adapter, (waits|computes) at \S+\.py:\d+ in \w+: .+'
+)
 TAKEN = (
     r"was taken for a finished answer: got \d events?, among them Finish\(reason='\w+'\); expected "
     r"an error, or an end without a Finish\."
