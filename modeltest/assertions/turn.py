@@ -209,10 +209,10 @@ def _expect_finish(body: Body, log: Transcript, finish: Finish | None) -> None:
 
 
 _WHOLE = {
-    "text": "hand on every piece of text as it is: white space is text, and so is a piece that "
+    "text": "yield every piece of text as it is: white space is text, and so is a piece that "
     "equals the one before it; handle a chunk's content before its finish reason; if the body "
     "means something else, correct the wire",
-    "reasoning": "hand on reasoning whole, its signature and its opaque blocks included, or leave "
+    "reasoning": "yield reasoning whole, its signature and its opaque blocks included, or leave "
     "it out: the provider refuses half of it when it is sent back",
 }
 """What of the answer differs → how to fix it."""

@@ -61,7 +61,7 @@ def _two_half_events(wire: WireFormat) -> Response:
 
 @check(
     "delivery/prompt",
-    fix="hand each event on as soon as its blank line is read; take what has come (read1(), "
+    fix="yield each event as soon as its blank line is read; take what has come (read1(), "
     "stream()) instead of filling a buffer (read(4096))",
     example=Example(
         "The next event is not sent until this one was taken. An adapter that waits for a full "

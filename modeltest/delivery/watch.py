@@ -46,7 +46,7 @@ def watched(run: Callable[[], None], parser: Parser, deadline: float) -> None:
             if parser.reads == before:
                 unwind(thread)
                 raise Failure(
-                    f"the reader did not come back from a body within {deadline:.1f} s.",
+                    f"the stream parser did not come back from a body within {deadline:.1f} s.",
                     (Evidence("stack", "\n".join(hang.frames)),),
                 ) from None
     if error is not None:

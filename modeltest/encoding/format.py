@@ -115,7 +115,6 @@ class WireFormat:
     calls_mean_tool_use: bool = False
     """Whether a call alone turns the reason for an ordinary stop into TOOL_USE."""
 
-    optional_call_ids: bool = False
     """Whether calls may come without an id, so that an adapter may make up its own."""
 
     other_reasons: ClassVar[Mapping[str, frozenset[str]]] = {}

@@ -39,7 +39,7 @@ class Evidence:
 
 
 class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
-    """The adapter breaks the clause.
+    """The adapter fails the check.
 
     Attributes:
         statement: what happened, in one sentence.
