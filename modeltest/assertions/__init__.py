@@ -17,7 +17,7 @@ from modeltest.assertions.refusal import (
     expect_said,
     names_of,
 )
-from modeltest.assertions.report import bytes_shown, ending, quoted
+from modeltest.assertions.report import around, bytes_shown, ending, quoted
 from modeltest.assertions.request import members, parsed, texts_in
 from modeltest.assertions.same_answer import WholeAnswer, expect_repeated, expect_same, merged
 from modeltest.assertions.text import expect_beginning, expect_events, expect_requests
@@ -39,6 +39,7 @@ __all__ = [
     "Content",
     "Turn",
     "WholeAnswer",
+    "around",
     "assemble",
     "bytes_shown",
     "check_finish",

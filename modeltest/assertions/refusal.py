@@ -131,7 +131,7 @@ def expect_known_error(
 
 
 _NAME_IT = (
-    "derive the adapter's errors from modeltest's ModelError, or name them in the test scenario: "
+    "derive the adapter's errors from modeltest's ModelError, or name them in the test case: "
     "`model_error = …`"
 )
 

@@ -108,6 +108,17 @@ def _event_of(body: Body, roles: Sequence[Role | str]) -> tuple[int, int]:
     return len(body.data), len(body.data)
 
 
+def around(data: bytes, at: int) -> str:
+    """Return the bytes before and after a place in `data`."""
+    before, after = data[max(0, at - _AROUND) : at], data[at : at + _AROUND]
+    place = f"byte {at} of {len(data)}: {'…' * (at > _AROUND)}{before!r}"
+    return f"{place} | {after!r}{'…' * (at + _AROUND < len(data))}" if after else place
+
+
+_AROUND = 60
+"""Bytes on each side of a place that a failure shows."""
+
+
 def ending(log: Transcript) -> str:
     """Say how a stream ended."""
     return ending_of(log.error, ended=log.ended)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from modeltest.assertions.assembly import Assembler, refused_by_assemble
 from modeltest.assertions.refusal import expect_known_error
-from modeltest.assertions.report import bytes_shown, place_of_difference, quoted
+from modeltest.assertions.report import around, bytes_shown, place_of_difference, quoted
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
     Finish,
@@ -164,7 +164,7 @@ class WholeAnswer:
             Failure: it was taken for another answer, or raised an error of another type.
         """
         what = f"the answer cut after {cut} of {len(self._data)} bytes"
-        body = Evidence("body", _around(self._data, cut))
+        body = Evidence("body", around(self._data, cut))
         if log.error is not None:
             expect_known_error(declares, log, log.error, what, (body,))
             return
@@ -210,13 +210,3 @@ def _said(events: Sequence[Event]) -> tuple[object, ...] | None:
     )
     reasons = (str(event.reason) for event in events if isinstance(event, Finish))
     return (*parts, next(reasons, ""))
-
-
-_SHOWN = 60
-"""Bytes on each side of a place that a failure shows."""
-
-
-def _around(data: bytes, at: int) -> str:
-    before, after = data[max(0, at - _SHOWN) : at], data[at : at + _SHOWN]
-    place = f"byte {at} of {len(data)}: {'…' * (at > _SHOWN)}{before!r}"
-    return f"{place} | {after!r}{'…' * (at + _SHOWN < len(data))}" if after else place

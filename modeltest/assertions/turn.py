@@ -250,10 +250,10 @@ _MAP_IT = (
     "Finish.raw; only a word that the provider has for something else is handed on as it is"
 )
 _WHOLE = {
-    "text": "hand on every piece of text as it is: white space is text, and so is a piece that "
+    "text": "yield every piece of text as it is: white space is text, and so is a piece that "
     "equals the one before it; handle a chunk's content before its finish reason; if the body "
     "means something else, correct the wire",
-    "reasoning": "hand on reasoning whole, its signature and its opaque blocks included, or leave "
+    "reasoning": "yield reasoning whole, its signature and its opaque blocks included, or leave "
     "it out: the provider refuses half of it when it is sent back",
 }
 """What of the answer differs → how to fix it."""

@@ -1,7 +1,7 @@
-"""The clauses of the contract, one module a group.
+"""The checks of the contract, one module a group.
 
 `ALL` holds every check, in the order of the contract; `BY_NAME` finds one by id or method. A
-clause that is tried from two sides has two checks of one id, each with a method of its own:
+rule that is tried from two sides has two checks of one id, each with a method of its own:
 `METHODS` says what such a name, or that of a group, stands for; `name_of` gives one that names a
 check alone.
 """

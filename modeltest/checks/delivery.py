@@ -61,7 +61,7 @@ def _two_half_events(wire: WireFormat) -> Response:
 
 @check(
     "delivery/prompt",
-    fix="hand each event on as soon as its blank line is read; take what has come (read1(), "
+    fix="yield each event as soon as its blank line is read; take what has come (read1(), "
     "stream()) instead of filling a buffer (read(4096))",
     fixes=dict.fromkeys(
         (Framing.NDJSON, Framing.JSON_ARRAY, Framing.EVENT_STREAM),

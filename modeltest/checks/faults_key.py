@@ -44,7 +44,7 @@ _HEADERS = {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-g
 _PARAMETERS = {"key", "api_key", "access_token"}
 """What holds a key, though it be another than `api_key`."""
 
-_HAND_OVER = "no request carries the api_key: hand `self.api_key` to the adapter in new_model"
+_HAND_OVER = "no request carries the api_key: pass `self.api_key` to the adapter in new_model"
 
 
 @check(

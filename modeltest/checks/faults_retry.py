@@ -91,7 +91,7 @@ def no_retry_after_first_event(context: ServedContext) -> None:
 @check(
     "faults/idle",
     needs=(Need.IDLE_TIMEOUT,),
-    fix="hand `self.idle_timeout` of the test case to the HTTP client as its read timeout, which "
+    fix="pass `self.idle_timeout` of the test case to the HTTP client as its read timeout, which "
     "counts from byte to byte (it is no limit for the whole answer), and raise a ModelError when "
     "it runs out",
     example=Example(

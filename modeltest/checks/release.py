@@ -44,7 +44,7 @@ NOTHING_KEEPS_THE_STREAM = (
     "list on the model, no callback that stays on the caller's token"
 )
 
-STILL_OPEN = "the server sees nobody leave; the connection stays in use"
+STILL_OPEN = "the client does not disconnect; the connection stays in use"
 
 _ROUND = 20
 """Streams left in each style."""

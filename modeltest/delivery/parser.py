@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NoReturn
 
-from modeltest.assertions import Assembler, WholeAnswer, check_finish, refused_by_assemble
+from modeltest.assertions import Assembler, WholeAnswer, around, check_finish, refused_by_assemble
 from modeltest.delivery.files import BodyFile, EndlessReading, PiecewiseFile
-from modeltest.delivery.rules import FIXES, around, as_assertion, broken, lines_of, raised
+from modeltest.delivery.rules import FIXES, as_assertion, broken, lines_of, raised
 from modeltest.harness import Evidence, Failure, count
 from modeltest.interface import (
     Event,
@@ -50,7 +50,7 @@ class SSEResult:
         events: what it yielded, in order.
         message: the answer, adjacent deltas merged; None where the response failed.
         usage: the token counts of its Finish; zero where it gave none.
-        error: how the response failed, None if it did not: what the reader raised, its
+        error: how the response failed, None if it did not: what the stream parser raised, its
             traceback removed, or what `assemble` makes of the events: `IncompleteResponseError`
             where no Finish came, `TruncatedToolArgumentsError`, `StreamProtocolError`. That an
             answer ended at the token limit, or was filtered, is no error here: see `finish`.
@@ -136,7 +136,7 @@ class Reading:
         except EndlessReading as error:
             raise broken(
                 "reader/ends",
-                "the reader reads on at the end of the body, and never comes back.",
+                "the stream parser keeps reading after the end of the body, and does not return.",
                 Evidence("reads", lines_of(error)),
                 self.evidence(),
             ) from None
@@ -166,7 +166,7 @@ class Reading:
         if self.finish is not None:
             raise broken(
                 "reader/one-finish",
-                "the reader gave a Finish and then raised; expected one of the two.",
+                "the stream parser gave a Finish and then raised; expected one of the two.",
                 Evidence("first", repr(self.finish)),
                 Evidence("then", raised(error)),
                 self.evidence(),
@@ -175,7 +175,7 @@ class Reading:
             names = " or ".join(kind.__name__ for kind in self._declared)
             raise broken(
                 "reader/error-type",
-                f"the reader raised {shown(error)}; expected {names}.",
+                f"the stream parser raised {shown(error)}; expected {names}.",
                 Evidence("raised", raised(error)),
                 self.evidence(),
             ) from error
@@ -203,7 +203,7 @@ class Reading:
             )
             raise broken(
                 rule,
-                f"the reader goes on after {end}; expected that iterating on gives nothing.",
+                f"the stream parser yielded more after {end}; expected nothing.",
                 Evidence("got", f"{event!r:.200}"),
                 self.evidence(),
             )
@@ -247,7 +247,7 @@ class Reading:
             what = "a second Finish" if isinstance(event, Finish) else "an event after its Finish"
             raise broken(
                 "reader/one-finish",
-                f"the reader gave {what}; expected at most one Finish, and nothing after it.",
+                f"the stream parser gave {what}; expected one Finish at most, the last event.",
                 Evidence("first", repr(self.finish)),
                 Evidence("then", f"{event!r:.200}"),
                 self.evidence(),
@@ -255,14 +255,14 @@ class Reading:
         if not is_event(event):
             raise broken(
                 "reader/events",
-                f"the reader yielded {event!r:.200}; expected TextDelta, ReasoningDelta, "
+                f"the stream parser yielded {event!r:.200}; expected TextDelta, ReasoningDelta, "
                 "ToolCallDelta or Finish, their fields of the types that they declare.",
                 self.evidence(),
             )
         raise broken(
             "reader/ends",
-            f"the reader gave {len(self.events)} events for {self.cut} bytes, and does not come "
-            "to an end.",
+            f"the stream parser gave {len(self.events)} events for {self.cut} bytes, and "
+            "does not come to an end.",
             Evidence("last", repr(self.events[-1])),
             self.evidence(),
         )

@@ -36,8 +36,6 @@ FIXES = {
 }
 """Rule → what to do about it."""
 
-_SHOWN = 60
-"""Bytes on each side of a place that a failure shows."""
 
 _LINES = 3
 """Lines of a traceback that a failure shows."""
@@ -57,13 +55,6 @@ def as_assertion() -> Iterator[None]:
         yield
     except Failure as failure:
         raise AssertionError(failure.with_fix) from failure.__cause__
-
-
-def around(data: bytes, at: int) -> str:
-    """Return the bytes before and after a place in `data`, as a failure shows them."""
-    before, after = data[max(0, at - _SHOWN) : at], data[at : at + _SHOWN]
-    place = f"byte {at} of {len(data)}: {'…' * (at > _SHOWN)}{before!r}"
-    return f"{place} | {after!r}{'…' * (at + _SHOWN < len(data))}" if after else place
 
 
 def raised(error: BaseException) -> str:

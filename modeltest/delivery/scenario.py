@@ -416,7 +416,12 @@ class Scenario:
                 f"{count(self.backend.connections, 'connection')}, sent {size(sent)}; "
                 f"{open_} of the responses still open"
             )
+        exchanges[0].wait(lambda: exchanges[0].over, _SETTLE)
         return _saw(exchanges[0])
+
+
+_SETTLE = 0.05
+"""Seconds in which the server may note that it has sent the last of a body that was read."""
 
 
 def _saw(exchange: Exchange) -> str:

@@ -50,7 +50,7 @@ def watched(run: Callable[[], None], parser: Parser, deadline: float) -> None:
             if parser.reads == before:
                 unwind(thread)
                 raise Failure(
-                    f"the reader did not come back from a body within {deadline:.1f} s.",
+                    f"the stream parser did not come back from a body within {deadline:.1f} s.",
                     (
                         Evidence("stack", "\n".join(hang.frames)),
                         Evidence("bytes", shortened(repr(parser.body), _SHOWN)),

@@ -121,11 +121,8 @@ class WireFormat:
     close_delimited: bool = True
     """Whether an answer may come over HTTP/1.0, where the connection's end is the body's."""
 
-    optional_call_ids: bool = False
-    """Whether calls may come without an id, so that an adapter may make up its own."""
-
     sdk_gives_call_ids: bool = True
-    """Whether the provider's own package hands the ids of calls on; if not, any will do."""
+    """Whether the provider's own package gives the ids of calls on; if not, any will do."""
 
     other_reasons: ClassVar[Mapping[str, frozenset[str]]] = {}
     """For some finish reasons, other readings of them that are right as well."""

@@ -73,7 +73,7 @@ MORE_TIME = Evidence(
 
 
 class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
-    """The adapter breaks the clause.
+    """The adapter fails the check.
 
     Attributes:
         statement: what happened, in one sentence.

@@ -88,8 +88,8 @@ _FIT = "set `wire` to the format that the adapter reads"
 def _unused(transport: Transport) -> Failure:
     return Failure(
         f"the adapter does not use the client of {type(transport).__name__} that new_model was "
-        "handed: what its own client does with a connection is not seen.",
-        fix="hand `client` on to the adapter, or say that it brings its own: "
+        "given: what its own client does with a connection is not seen.",
+        fix="pass `client` to the adapter, or say that it brings its own: "
         "`transport = OwnTransport()`",
     )
 

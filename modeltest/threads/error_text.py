@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
+from modeltest.text import in_one_line
 from modeltest.threads.pending import call_within
 
 _PATIENCE = 5.0
@@ -35,12 +36,6 @@ def text_of(error: BaseException) -> str:
 def repr_of(value: object) -> str:
     """Return the `repr` of an object, even if it raises."""
     return _guarded(lambda: repr(value), "repr()")
-
-
-def in_one_line(text: str, at_most: int) -> str:
-    """Return a text as it fits into a sentence: no line ends, and shortened."""
-    line = " ".join(text.split())
-    return line if len(line) <= at_most else f"{line[:at_most]}… ({len(text)} characters)"
 
 
 def shown(error: BaseException) -> str:

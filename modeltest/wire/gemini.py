@@ -104,7 +104,6 @@ class Gemini(WireFormat):
     variants: ClassVar[tuple[Mapping[str, Any], ...]] = ({}, {"array": True})
     streams_arguments = False
     calls_mean_tool_use = True
-    optional_call_ids = True
     tool_names = ToolNameRule(
         "[a-zA-Z_][a-zA-Z0-9_.:-]*", 128, unique=True, source="google-genai 3.6.1 types.py"
     )

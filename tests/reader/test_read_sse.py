@@ -221,7 +221,7 @@ class TestRules(unittest.TestCase):
         self.assertBreaks(
             "reader/one-finish",
             failure_of(finish.FinishesTwice()),
-            "gave a second Finish; expected at most one Finish, and nothing after it",
+            "gave a second Finish; expected one Finish at most, the last event",
             r"\n  first    Finish\(",
             r"\n  then     Finish\(",
         )

@@ -324,7 +324,9 @@ class TestVerdicts(unittest.TestCase):
         why = skipped(case)
         self.assertEqual(len(why), len(IN_MEMORY) - 1)
         for text in why.values():
-            self.assertRegex(text, rf"\Asee {WHOLE}: reader/one-finish: the reader gave a second")
+            self.assertRegex(
+                text, rf"\Asee {WHOLE}: reader/one-finish: the stream parser gave a second"
+            )
         self.assertEqual(set(failed(case)), {WHOLE})
 
     def test_the_kit_s_own_lines_are_not_shown(self) -> None:
@@ -351,14 +353,16 @@ class TestReadersThatHang(unittest.TestCase):
         self.assertEqual(set(found), {PREFIX})
         self.assertRegex(
             found[PREFIX],
-            r"truncation/prefix: the reader did not come back from a body within 2\.0 s\.\n"
+            r"truncation/prefix: the stream parser did not come back from a body within 2\.0 s\.\n"
             r"  stack    [\s\S]*rules\.py",
         )
 
     def test_one_that_hangs_in_every_body(self) -> None:
         case = case_of(Sleeper(), bodies=TEXT, deadline=0.2)
         self.assertEqual(set(failed(case, SET_UP, WHOLE)), {WHOLE})
-        self.assertRegex(skipped(case, PREFIX)[PREFIX], "see .*: the reader did not come back")
+        self.assertRegex(
+            skipped(case, PREFIX)[PREFIX], "see .*: the stream parser did not come back"
+        )
 
     def test_a_slow_one_is_not_given_up(self) -> None:
         reads = []
