@@ -115,8 +115,6 @@ class WireFormat:
     calls_mean_tool_use: bool = False
     """Whether a call alone turns the reason for an ordinary stop into TOOL_USE."""
 
-    """Whether calls may come without an id, so that an adapter may make up its own."""
-
     other_reasons: ClassVar[Mapping[str, frozenset[str]]] = {}
     """For some finish reasons, other readings of them that are right as well."""
 
