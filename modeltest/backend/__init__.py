@@ -9,6 +9,7 @@ from modeltest.backend.response import Framing, Response, SendHead
 from modeltest.backend.scripts import (
     Arrive,
     AwaitMore,
+    EventSource,
     Mark,
     Opened,
     answered,
@@ -57,6 +58,7 @@ __all__ = [
     "CloseInsideChunk",
     "Disconnect",
     "End",
+    "EventSource",
     "Exchange",
     "Flood",
     "Framing",

@@ -66,8 +66,7 @@ from modeltest.threads import (
 from modeltest.transports import EgressGuard, Ledger, neutral_environment
 
 if TYPE_CHECKING:
-    from modeltest.backend import Step
-    from modeltest.backend.scripts import EventSource
+    from modeltest.backend import EventSource, Step
     from modeltest.consumer import Log
     from modeltest.delivery.leaks import Leaks
     from modeltest.delivery.sending import Sending
