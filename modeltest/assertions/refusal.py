@@ -28,18 +28,18 @@ def expect_refusal(declares: Declares, log: Transcript, what: str, *evidence: Ev
     if log.error is not None:
         expect_known_error(declares, log, log.error, what, evidence)
     finish = next((event for event in log.events if isinstance(event, Finish)), None)
-    if finish is None:
-        if log.error is None:
-            raise _only_assembled(what, f"ended after {_came(log)} without a Finish", evidence)
-        return
     refused = refused_by_assemble(log.events)
-    if refused is None:
+    if finish is not None and refused is None:
         raise Failure(
             f"{what} was taken for a finished answer: got {_came(log)}, among them "
             f"Finish(reason={str(finish.reason)!r}); expected an error.",
             evidence,
         )
-    given = f"gave {_came(log)} that only `assemble` refuses ({type(refused).__name__})"
+    if log.error is not None:
+        return
+    given = f"ended after {_came(log)} without a Finish"
+    if finish is not None:
+        given = f"gave {_came(log)} that only `assemble` refuses ({type(refused).__name__})"
     raise _only_assembled(what, given, evidence)
 
 
