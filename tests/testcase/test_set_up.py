@@ -522,7 +522,7 @@ class TestClient(unittest.TestCase):
 
         text = (
             r"^set-up: the adapter does not use the client of RequestsTransport that new_model was "
-            r"handed: .*\n(.*\n)*  fix      hand `client` on .* `transport = OwnTransport\(\)`$"
+            r"given: .*\n(.*\n)*  fix      pass `client` .* `transport = OwnTransport\(\)`$"
         )
         with self.assertWarnsRegex(ContractWarning, text):
             result = run(acme(new_model=make), SET_UP, "test_truncated_is_an_error")
