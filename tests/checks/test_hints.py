@@ -69,7 +69,7 @@ class TestHints(unittest.TestCase):
         )
         self.assertRegex(outcome.text, r"\n  fix      catch what the HTTP client raises")
 
-    def test_a_key_that_was_not_handed_on_cannot_be_looked_for(self) -> None:
+    def test_a_key_that_was_not_given_cannot_be_looked_for(self) -> None:
         outcome = run(BY_NAME["faults/secret"], target(AcmeModel))
         self.assertEqual(outcome.status, Status.SKIPPED)
         self.assertIn("no request carries the api_key: pass `self.api_key` to", outcome.text)

@@ -85,7 +85,7 @@ class TestReports(unittest.TestCase):
         )
         self.assertRegex(found, r"\n  expected 'Hello, world!'\n  got      'HELLO, WORLD!'\n")
         self.assertRegex(found, r"\n  wire     b'data: \{")
-        self.assertRegex(found, r"\n  fix      hand on every piece of text.*correct the wire")
+        self.assertRegex(found, r"\n  fix      yield every piece of text.*correct the wire")
 
     def test_a_cut_that_gives_another_answer(self) -> None:
         found = failed(case_of(ends.EndsAtAWholeLine(), bodies=TEXT), PREFIX)[PREFIX]

@@ -27,9 +27,9 @@ from modeltest import (
     Usage,
     read_sse,
 )
+from modeltest.assertions.report import around
 from modeltest.delivery import Parser
 from modeltest.delivery.parser import merged_texts
-from modeltest.delivery.rules import around
 from tests.mutants.parsers import finish, rules
 
 from .bodies import BROKEN, CALL, CUT_CALL, ERROR, TEXT, sse, text
@@ -264,7 +264,7 @@ class TestRules(unittest.TestCase):
                 self.assertBreaks(
                     "reader/error-last",
                     failure_of(rules.GoesOnAfterItsError, body),
-                    r"goes on after it had raised \w+: .*; expected that iterating on gives noth",
+                    r"yielded more after it had raised \w+: .*; expected nothing",
                     r"\n  got      TextDelta\(text='more'\)",
                 )
 
@@ -294,7 +294,7 @@ class TestRules(unittest.TestCase):
         self.assertBreaks(
             "reader/end-last",
             failure_of(rules.GoesOnAfterItsEnd),
-            "goes on after it had ended",
+            "yielded more after it had ended",
             r"got      TextDelta\(text='more'\)",
         )
         self.assertBreaks(
@@ -335,7 +335,7 @@ class TestRules(unittest.TestCase):
         self.assertBreaks(
             "reader/ends",
             failure_of(rules.ReadsForEver(), sse(text("a"))),
-            "reads on at the end of the body, and never comes back",
+            "keeps reading after the end of the body, and does not return",
             r"\n  reads    at [\s\S]*rules\.py:\d+: yield body\.readline\(\)",
         )
         self.assertBreaks(
