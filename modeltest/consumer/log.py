@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 from modeltest.consumer.faults import Faults
@@ -74,7 +75,8 @@ class Log:
             if self.faults.full:
                 raise
         else:
-            self.events.append(event)
+            # A copy: an adapter may change what it gave, by ways that a frozen class leaves open.
+            self.events.append(copy.copy(event))
             self._weight += weight(event)
             if self._weight > _LIMIT:
                 self._give_up()
