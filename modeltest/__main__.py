@@ -6,13 +6,12 @@ import argparse
 import inspect
 import io
 import itertools
-import os
 import sys
 from collections.abc import Iterator, Sequence
 
 from modeltest import demo
 from modeltest.checks import ALL, IN_MEMORY
-from modeltest.harness import Check, module_docstring
+from modeltest.harness import Check
 from modeltest.version import __version__
 
 
@@ -35,14 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # not every terminal knows a "…"
-    try:
-        status = int(given.run(given))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever reads has enough, as in `… | head`. At exit the interpreter would flush again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    return status
+    return int(given.run(given))
 
 
 def _demo(_: argparse.Namespace) -> int:
@@ -63,7 +55,7 @@ def _listing(checks: Sequence[Check], *, methods: bool) -> Iterator[str]:
         members = list(group)
         if number:
             yield ""
-        yield module_docstring(inspect.getfile(members[0].judge)).partition("\n")[0]
+        yield (inspect.getdoc(inspect.getmodule(members[0].judge)) or "").partition("\n")[0]
         for check in members:
             needs = f" (needs {', '.join(check.needs)})" if check.needs else ""
             yield f"  {check.id:<{width}}  {check.level:<6}  {check.requirement}{needs}"

@@ -150,7 +150,7 @@ class TestSurrogates(unittest.TestCase):
 class TestFields(unittest.TestCase):
     def test_null_and_missing_are_empty(self) -> None:
         empty = {"choices": [{"index": None, "delta": None, "finish_reason": None}], "usage": None}
-        given = turn(openai_chat.Turn(), empty, {"choices": None}, chat("a", "stop"))
+        given = turn(openai_chat.Turn(), empty, {"choices": None}, {}, chat("a", "stop"))
         self.assertEqual(given, [Text("a"), Done("stop", "stop")])
         given = turn(
             gemini.Turn(), {"candidates": None, "usageMetadata": None}, candidate("a", "STOP")

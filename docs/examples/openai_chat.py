@@ -142,7 +142,7 @@ class Turn:
             self.over = True
             return
         chunk = parsed(data)
-        if chunk.get("error") or not chunk.keys() & {"choices", "usage"}:
+        if chunk.get("error") or chunk.get("object") == "error":
             raise stream_error(chunk, self._key)
         if usage := get(chunk, "usage", dict):  # some servers send a running total: the last counts
             cached = count(get(usage, "prompt_tokens_details", dict), "cached_tokens")
@@ -170,8 +170,8 @@ class Turn:
                 raise ChatError(f"content after finish_reason {self._word!r}")
             yield event
         word = get(choice, "finish_reason", str)
-        if word == "error" or (word and self._word and word != self._word):
-            raise ChatError(f"finish_reason {word!r} after {self._word!r}")
+        if word and self._word and word != self._word:
+            raise ChatError(f"finish_reason {self._word!r}, then {word!r}")
         self._word = word or self._word
 
     def _content(self, delta: Object) -> Iterator[Event]:

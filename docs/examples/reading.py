@@ -52,8 +52,6 @@ class SSEDecoder:
         if name == b"data":
             self._data.append(value.removeprefix(b" "))
             self._size += len(value)
-        elif name == b"error" or line.startswith(b'{"error"'):  # a failing server's, past the rules
-            yield (line if name != b"error" else b'{"error":%b}' % value).decode("utf-8", "replace")
         elif not line:
             data, self._data, self._size = self._data, [], 0
             # Always UTF-8, whatever the header says.
@@ -83,7 +81,8 @@ def get(parent: Object, name: str, kind: type[T]) -> T:
     if not isinstance(value, kind):
         raise ChatError(f"expected {name} to be {kind.__name__}, got {type(value).__name__}")
     if isinstance(value, str) and not value.isascii():
-        # Half of an emoji, escaped in two deltas, is not given out: it cannot be encoded.
+        # An emoji escaped as two halves, one in each delta: no half is given out, for none can
+        # be encoded.
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # type: ignore[return-value]
     return value
 

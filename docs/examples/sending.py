@@ -117,5 +117,6 @@ def post(
         with response:
             start = rest(response.raw, 65536, 1.0)
         failure = status_error(response.status_code, response.headers, start, key)
-    # Not raised within `except`: the library's error, its context then, may quote the key.
+    # Raised here: within `except` the library's error, which may quote the key, would be the
+    # context of ours.
     raise failure

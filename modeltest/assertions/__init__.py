@@ -1,6 +1,5 @@
 """What a check expects: the turn, the refusal, the text, the request, the same answer."""
 
-from modeltest.assertions.any_bytes import faults_of
 from modeltest.assertions.assembly import (
     Assembler,
     Turn,
@@ -19,7 +18,7 @@ from modeltest.assertions.refusal import (
 )
 from modeltest.assertions.report import around, bytes_shown, ending, quoted
 from modeltest.assertions.request import members, parsed, texts_in
-from modeltest.assertions.same_answer import WholeAnswer, expect_repeated, expect_same, merged
+from modeltest.assertions.same_answer import WholeAnswer, expect_same, merged
 from modeltest.assertions.text import expect_beginning, expect_events, expect_requests
 from modeltest.assertions.turn import (
     Content,
@@ -55,14 +54,12 @@ __all__ = [
     "expect_one_finish",
     "expect_raw",
     "expect_refusal",
-    "expect_repeated",
     "expect_requests",
     "expect_said",
     "expect_same",
     "expect_sound",
     "expect_turn",
     "expect_usage",
-    "faults_of",
     "generate",
     "members",
     "merged",

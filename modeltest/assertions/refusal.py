@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from modeltest.assertions.assembly import refused_by_assemble
 from modeltest.harness import Evidence, Failure, count
 from modeltest.interface import Finish, ModelError, ProtocolError
 from modeltest.threads import all_said, shown
@@ -15,46 +14,25 @@ if TYPE_CHECKING:
 
 
 def expect_refusal(declares: Declares, log: Transcript, what: str, *evidence: Evidence) -> None:
-    """Expect that a turn fails: that the adapter raises its `model_error`.
+    """Expect that a turn fails as `assemble` reads it.
 
-    What it gave before does not matter. Whoever assembles the events with `assemble` also learns
-    of an end without a Finish, and of half a call under one; nobody else does, so these weigh as
-    a SHOULD.
+    The adapter raises its `model_error`, or ends without a Finish. What it gave before the
+    cut does not matter.
 
     Raises:
-        Failure: a Finish came that `assemble` accepts, or an error of another type; or, as a
-            SHOULD, what only `assemble` refuses.
+        Failure: a Finish came, or an error of another type; with `evidence`.
     """
+    before = count(len(log.events), "event")
+    for event in log.events:
+        if isinstance(event, Finish):
+            raise Failure(
+                f"{what} was taken for a finished answer: got {before}, among them "
+                f"Finish(reason={str(event.reason)!r}); expected an error, or an end without a "
+                "Finish.",
+                evidence,
+            )
     if log.error is not None:
         expect_known_error(declares, log, log.error, what, evidence)
-    finish = next((event for event in log.events if isinstance(event, Finish)), None)
-    refused = refused_by_assemble(log.events)
-    if finish is not None and refused is None:
-        raise Failure(
-            f"{what} was taken for a finished answer: got {_came(log)}, among them "
-            f"Finish(reason={str(finish.reason)!r}); expected an error.",
-            evidence,
-        )
-    if log.error is not None:
-        return
-    given = f"ended after {_came(log)} without a Finish"
-    if finish is not None:
-        given = f"gave {_came(log)} that only `assemble` refuses ({type(refused).__name__})"
-    raise _only_assembled(what, given, evidence)
-
-
-def _came(log: Transcript) -> str:
-    return count(len(log.events), "event")
-
-
-def _only_assembled(what: str, given: str, evidence: tuple[Evidence, ...]) -> Failure:
-    return Failure(
-        f"{what} raised no error: the stream {given}. Whoever does not assemble the events as "
-        "`modeltest.assemble` does takes the part for the whole.",
-        evidence,
-        fix="raise the adapter's model_error (IncompleteResponseError, StreamProtocolError, …)",
-        should=True,
-    )
 
 
 def expect_error(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from modeltest.assertions.assembly import Assembler, refused_by_assemble
 from modeltest.assertions.refusal import expect_known_error
-from modeltest.assertions.report import around, bytes_shown, place_of_difference, quoted
+from modeltest.assertions.report import around, quoted
 from modeltest.harness import Evidence, Failure
 from modeltest.interface import (
     Finish,
@@ -17,12 +16,10 @@ from modeltest.interface import (
     TextDelta,
     ToolCallDelta,
     ToolUse,
-    Usage,
 )
 from modeltest.threads import shown
 
 if TYPE_CHECKING:
-    from modeltest.encoding import Body
     from modeltest.harness import Answer, Declares, Transcript
     from modeltest.interface import Event
 
@@ -30,18 +27,9 @@ if TYPE_CHECKING:
 Merged = list[tuple[str, ...]]
 """What a stream gave, without how it was cut into deltas."""
 
-Again = Callable[[], Sequence["Transcript"]]
-"""Gives further readings of a body."""
 
-
-def expect_same(answer: Answer, plain: Transcript, again: Again | None = None) -> None:
+def expect_same(answer: Answer, plain: Transcript) -> None:
     """Expect of another encoding what the plain one gives.
-
-    Args:
-        answer: to the other encoding.
-        plain: the reading of the plain one.
-        again: gives further readings of the plain one: what differs among them is the adapter's
-            own doing, and is not compared.
 
     Raises:
         Failure: with both readings, and the bytes.
@@ -50,83 +38,32 @@ def expect_same(answer: Answer, plain: Transcript, again: Again | None = None) -
     wanted, got = merged(plain, data), merged(answer.log, data)
     if got == wanted:
         return
-    if again is not None:
-        own = differing(again(), data)
-        if own and merged(plain, data, own) == merged(answer.log, data, own):
-            return
     error = answer.log.error
     detail = f" ({shown(error)})" if error is not None else ""
-    at = place_of_difference(data, plain.text, answer.log.text)
     raise Failure(
         f"the re-encoded stream was parsed differently{detail}.",
         (
             Evidence("plain", quoted(wanted)),
             Evidence("this", quoted(got)),
-            bytes_shown(answer.body, at=at),
+            Evidence("wire", quoted(data)),
         ),
     )
 
 
-def expect_repeated(body: Body, readings: Sequence[Transcript]) -> None:
-    """Expect that all readings of one body are the same, but for what it does not say.
-
-    Raises:
-        Failure: with two of them.
-    """
-    data = body.data
-    told = body.finish is not None and body.finish.usage != Usage()
-    without = frozenset() if told else frozenset({_USAGE})
-    first, *others = (merged(log, data, without) for log in readings)
-    for other in others:
-        if other != first:
-            raise Failure(
-                "the same bytes gave two different answers.",
-                (Evidence("expected", quoted(first)), Evidence("got", quoted(other))),
-            )
-
-
-_USAGE = "usage"
-_ASPECTS = frozenset({"text", "reasoning", "call", _USAGE, "finish", "outcome"})
-"""What a stream gives, each of which may be left out of a comparison."""
-
-
-def differing(readings: Sequence[Transcript], sent: bytes) -> frozenset[str]:
-    """Return what differs among readings of the answer that was `sent`."""
-    found = {
-        aspect
-        for aspect in _ASPECTS
-        if any(
-            merged(log, sent, _ASPECTS - {aspect}) != merged(readings[0], sent, _ASPECTS - {aspect})
-            for log in readings[1:]
-        )
-    }
-    return frozenset(found | {_USAGE} if "finish" in found else found)
-
-
-def merged(log: Transcript, sent: bytes, without: frozenset[str] = frozenset()) -> Merged:
+def merged(log: Transcript, sent: bytes) -> Merged:
     """Return the events of a log with adjacent deltas of one kind joined, and how it ended.
 
     Two readings of the answer that was `sent` are then equal, however it was cut into deltas.
-
-    Args:
-        log: the reading.
-        sent: the whole body.
-        without: what is left out, of `_ASPECTS`.
     """
     runs: list[tuple[list[str], list[str]]] = []
     for event in log.events:
         *kind, value = _parts(event, sent)
-        if kind[0] in without:
-            continue
-        if runs and runs[-1][0] == kind and kind[0] not in ("finish", _USAGE):
+        if runs and runs[-1][0] == kind and kind != ["event"]:
             runs[-1][1].append(value)
         elif value:
             runs.append((kind, [value]))
-        if isinstance(event, Finish) and event.usage != Usage() and _USAGE not in without:
-            runs.append(([_USAGE], [str(event.usage)]))
     outcome = "ended" if log.error is None else f"raised {type(log.error).__name__}"
-    ends = [] if "outcome" in without else [(outcome,)]
-    return [*((*kind, "".join(values)) for kind, values in runs), *ends]
+    return [*((*kind, "".join(values)) for kind, values in runs), (outcome,)]
 
 
 def _parts(event: object, sent: bytes) -> tuple[str, ...]:
@@ -139,9 +76,7 @@ def _parts(event: object, sent: bytes) -> tuple[str, ...]:
             # An adapter may make up an id where none was sent, another one each time.
             id_ = event.id if event.id.encode("utf-8", "replace") in sent else ""
             return "call", str(event.index), id_ + event.name + event.arguments
-        case Finish():
-            return "finish", repr(replace(event, usage=Usage()))
-    return "finish", repr(event)
+    return "event", repr(event)
 
 
 class WholeAnswer:

@@ -11,7 +11,6 @@ from modeltest.backend.exchange import Exchange
 from modeltest.backend.handler import Handler
 from modeltest.backend.response import Response
 from modeltest.backend.server import Server, SocketsLost
-from modeltest.clock import wait_fairly
 from modeltest.text import short_repr
 
 if TYPE_CHECKING:
@@ -148,15 +147,10 @@ class Backend:
     def wait(self, condition: Callable[[], bool], timeout: float) -> bool:
         """Wait until `condition()` holds, at most `timeout` seconds; return whether it holds.
 
-        It is tried again whenever a request comes or an exchange changes. The seconds are of fair
-        time.
+        It is tried again whenever a request comes or an exchange changes.
         """
-
-        def wait(seconds: float) -> bool:
-            with self._changed:
-                return self._changed.wait_for(condition, seconds)
-
-        return wait_fairly(wait, timeout)
+        with self._changed:
+            return self._changed.wait_for(condition, timeout)
 
     # What follows is for the handlers, each on a thread of its own.
 

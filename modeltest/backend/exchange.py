@@ -10,7 +10,7 @@ from email.message import Message
 from enum import StrEnum
 from typing import Any
 
-from modeltest.clock import now, wait_fairly
+from modeltest.clock import now
 from modeltest.redaction import shown_headers, shown_request
 
 
@@ -134,11 +134,7 @@ class Exchange:
     def wait(self, condition: Callable[[], bool], timeout: float | None) -> bool:
         """Wait until `condition()` holds or `timeout` seconds are over; return whether it holds.
 
-        `condition` is tried again whenever the exchange changes. The seconds are of fair time.
+        `condition` is tried again whenever the exchange changes.
         """
-
-        def wait(seconds: float | None) -> bool:
-            with self._changed:
-                return self._changed.wait_for(condition, seconds)
-
-        return wait(None) if timeout is None else wait_fairly(wait, timeout)
+        with self._changed:
+            return self._changed.wait_for(condition, timeout)

@@ -34,34 +34,6 @@ class EventSource(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Opened:
-    """An endless stream with texts of its own, which begins as every stream of the format does.
-
-    Its first event is event(0) of `source`, which may carry what opens a stream, such as
-    Anthropic's `message_start`: a reader may refuse what comes without it.
-
-    Attributes:
-        source: the author's events.
-        first: which event follows the opening one.
-        joined: whether event(0) gives the consumer nothing by itself: then the next is sent
-            with it.
-    """
-
-    source: EventSource
-    first: int
-    joined: bool = False
-
-    def event(self, index: int) -> bytes:
-        """Return the bytes of the stream's i-th event."""
-        if self.first == 0:
-            return self.source.event(index)
-        if index > 0:
-            return self.source.event(self.first + index)
-        opening = self.source.event(0)
-        return opening + self.source.event(self.first) if self.joined else opening
-
-
 class WholeAnswer(Protocol):
     """An answer that is not streamed."""
 
@@ -123,32 +95,34 @@ class AwaitMore:
         Await(self.progress, self.progress.count + self.more).run(writer)
 
 
-def flowing(source: EventSource) -> Response:
+def flowing(source: EventSource, first: int = 0) -> Response:
     """Return an endless stream, one event every 5 ms."""
-    return Response((Repeat(source.event),))
+    return Response((Repeat(source.event, first=first),))
 
 
-def bursting(source: EventSource, more: bytes = b"") -> Response:
+def bursting(source: EventSource, first: int = 0, more: bytes = b"") -> Response:
     """Return a stream that gives 64 events at once, and `more` bytes, and falls silent.
 
     The events fill what an adapter reads ahead. The silence keeps the streams of an adapter
     that closes none from slowing the machine down; and a pool does not see by what comes
     on a connection that it must not be used again.
     """
-    burst = b"".join(source.event(index) for index in range(_BURST))
+    burst = b"".join(source.event(first + index) for index in range(_BURST))
     return Response((Send(burst + more, events=_BURST), Stall()))
 
 
-def left_half(source: EventSource) -> Response:
+def left_half(source: EventSource, first: int) -> Response:
     """Return a stream that falls silent in the middle of its 65th event.
 
     Whoever stops reading has half an event left over.
     """
-    following = source.event(_BURST)
-    return bursting(source, following[: len(following) // 2])
+    following = source.event(first + _BURST)
+    return bursting(source, first, following[: len(following) // 2])
 
 
-def in_step(source: EventSource, taken: Progress, streams: int, *before: Step) -> Response:
+def in_step(
+    source: EventSource, first: int, taken: Progress, streams: int, *before: Step
+) -> Response:
     """Return a stream that is never more than one event ahead of any of its neighbours.
 
     An event is sent once each stream has the last event but one before it. So none can have
@@ -156,23 +130,24 @@ def in_step(source: EventSource, taken: Progress, streams: int, *before: Step) -
 
     Args:
         source: gives the events.
+        first: the first event.
         taken: counts the events that all the streams take.
         streams: how many there are.
         before: steps to run before the events.
     """
-    piece = one_and_a_half(source)
+    piece = one_and_a_half(source, first)
     steps: list[Step] = [*before]
     for index in range(IN_STEP):
-        steps += [Await(taken, streams * (index - 1)), Send(piece(index), events=1)]
+        steps += [Await(taken, streams * (index - 1)), Send(piece(first + index), events=1)]
     return Response((*steps, Stall()))
 
 
-def one_and_a_half(source: EventSource) -> Callable[[int], bytes]:
+def one_and_a_half(source: EventSource, first: int = 0) -> Callable[[int], bytes]:
     """Return i → what ends the i-th event, and the first half of the next."""
     event = functools.cache(source.event)  # an author's event may differ each time it is made
 
     def piece(index: int) -> bytes:
-        begun = 0 if index == 0 else len(event(index)) // 2
+        begun = 0 if index == first else len(event(index)) // 2
         following = event(index + 1)
         return event(index)[begun:] + following[: len(following) // 2]
 

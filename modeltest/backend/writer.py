@@ -7,8 +7,6 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from modeltest.clock import now
-
 if TYPE_CHECKING:
     from modeltest.backend.connection import Connection
     from modeltest.backend.exchange import Exchange
@@ -104,16 +102,15 @@ class ResponseWriter:
         self._check()
 
     def pause(self, seconds: float) -> None:
-        """Wait so many seconds, of real time: what a provider does is not the process's affair.
+        """Wait so many seconds.
 
         Raises:
             PeerDisconnected, Stopped: as soon as that happens.
         """
-        until = now() + seconds
-        self.wait(lambda: now() >= until, seconds)
+        self.wait(lambda: False, seconds)
 
     def wait(self, condition: Callable[[], bool], seconds: float | None = None) -> None:
-        """Wait until `condition()` holds, or `seconds` of fair time are over.
+        """Wait until `condition()` holds, or `seconds` are over.
 
         It is tried again whenever the exchange changes.
 

@@ -23,7 +23,7 @@ from modeltest.corpus import (
     parallel_call_bodies,
     tool_reason_bodies,
 )
-from modeltest.harness import Ability, Evidence, Example, Failure, check
+from modeltest.harness import Evidence, Example, Failure, check
 from modeltest.interface import Finish, FinishReason, ProtocolError, ToolCallDelta
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 @check(
     "calls/parallel",
-    about=(Ability.TOOLS,),
     bodies=parallel_call_bodies,
     fix="collect the fragments of each call by its own index or id, and read every entry of a "
     "chunk's list, not only the first",
@@ -51,7 +50,6 @@ def parallel_calls_are_kept_apart(answer: Answer) -> None:
 
 @check(
     "calls/index",
-    about=(Ability.TOOLS,),
     bodies=index_bodies,
     fix="begin a new call where a new id comes, whatever the index says",
     example=Example(
@@ -69,7 +67,6 @@ def call_index_is_not_identity(answer: Answer) -> None:
 
 @check(
     "calls/identity",
-    about=(Ability.TOOLS,),
     bodies=identity_bodies,
     fix="keep the first id and name of a call; an id or name that comes again, empty or null "
     "changes nothing",
@@ -88,7 +85,6 @@ def call_identity_is_kept(answer: Answer) -> None:
 
 @check(
     "calls/empty",
-    about=(Ability.TOOLS,),
     bodies=empty_argument_bodies,
     fix="read arguments that are '', null or missing as {}",
     example=Example("The call's arguments are `{}`.", case="arguments null"),
@@ -103,7 +99,6 @@ def call_without_arguments(answer: Answer) -> None:
 
 @check(
     "calls/reason",
-    about=(Ability.TOOLS,),
     bodies=tool_reason_bodies,
     fix="let the calls that came decide, not the finish reason",
     example=Example(
@@ -119,13 +114,12 @@ def calls_are_kept_whatever_the_reason(answer: Answer) -> None:
     has_calls = any(isinstance(event, ToolCallDelta) for event in answer.body.events)
     if answer.body.finish is not None and has_calls:
         expect_answer(answer)
-    elif Ability.REASONS not in answer.lacks:
+    else:
         _expect_no_tool_use(answer)
 
 
 @check(
     "calls/invalid",
-    about=(Ability.TOOLS,),
     bodies=invalid_argument_bodies,
     fix="parse the arguments at the end of the turn and raise an error that names the tool; "
     "never repair them",
@@ -146,7 +140,6 @@ def invalid_arguments_are_an_error(answer: Answer) -> None:
 
 @check(
     "calls/large",
-    about=(Ability.TOOLS,),
     bodies=large_call_bodies,
     fix="collect fragments in a list and join them once; set no small limit on a call",
     example=Example(

@@ -11,17 +11,16 @@ from modeltest.assertions import (
     expect_refusal,
     expect_requests,
     expect_said,
-    quoted,
 )
 from modeltest.backend import Close, Reset, Response, SendHead, answered
 from modeltest.corpus import error_answer, error_bodies, html_page, json_answer
 from modeltest.encoding import ErrorResponse
-from modeltest.harness import Evidence, Example, Failure, check, size
+from modeltest.harness import Example, Failure, check, size
 from modeltest.threads import chain_of, parts_carried_by, text_of
 
 if TYPE_CHECKING:
     from modeltest.backend import Step
-    from modeltest.delivery import Scenario, ServedContext
+    from modeltest.delivery import ServedContext
     from modeltest.harness import Answer
 
 
@@ -116,12 +115,11 @@ def error_event_is_an_error(answer: Answer) -> None:
 
     It comes after HTTP 200, and after half an answer. Ignored, it leaves that half for a whole.
     """
-    try:
-        _expect_provider_error(answer)
-    except Failure as failure:
-        if answer.body.error is None or not answer.body.error.should:
-            raise
-        raise failure.as_should() from None
+    body = answer.body
+    error = expect_error(answer, answer.log, "an error event", bytes_shown(body))
+    words = body.error.words if body.error is not None else ()
+    expect_said(error, words, "what the provider said", bytes_shown(body))
+    expect_requests(answer, 1 if body.text else 1 + answer.retries)
 
 
 @check(
@@ -170,30 +168,17 @@ def _try_refusal(
     context: ServedContext, name: str, refusal: ErrorResponse, *headers: tuple[str, str]
 ) -> None:
     with context.case(name, answered(refusal, *headers)) as scenario:
-        try:
-            _expect_said_refusal(context, scenario, refusal)
-        except Failure as failure:
-            sent = Evidence("body", quoted(refusal.body, _BODY_SHOWN))
-            raise failure.with_evidence((sent,)) from None
-
-
-def _expect_said_refusal(
-    context: ServedContext, scenario: Scenario, refusal: ErrorResponse
-) -> None:
-    error = expect_error(scenario, scenario.read(), f"HTTP {refusal.status}")
-    # First: to look at an error may read its response to the end. And an adapter that
-    # releases none is not waited for each time.
-    if not context.failed:
-        scenario.expect_released("the turn failed")
-    expect_said(error, refusal.words, "what the provider said")
-    _expect_status(error, refusal)
-    _expect_bounded(error)
-    final = 400 <= refusal.status < 500 and refusal.status not in _MAY_PASS
-    expect_requests(scenario, 1 if final else 1 + context.target.retries)
-
-
-_BODY_SHOWN = 200
-"""Characters of an error's body that a failure shows: it was made up here."""
+        log = scenario.read()
+        error = expect_error(scenario, log, f"HTTP {refusal.status}")
+        # First: to look at an error may read its response to the end. And an adapter that
+        # releases none is not waited for each time.
+        if not context.failed:
+            scenario.expect_released("the turn failed")
+        expect_said(error, refusal.words, "what the provider said")
+        _expect_status(error, refusal)
+        _expect_bounded(error)
+        final = 400 <= refusal.status < 500 and refusal.status not in _MAY_PASS
+        expect_requests(scenario, 1 if final else 1 + context.target.retries)
 
 
 def _expect_status(error: BaseException, refusal: ErrorResponse) -> None:
@@ -213,11 +198,3 @@ def _expect_bounded(error: BaseException) -> None:
                     f"expected {_BOUND:,} at most.",
                     fix="read and keep the first few thousand bytes of an error's body",
                 )
-
-
-def _expect_provider_error(answer: Answer) -> None:
-    body = answer.body
-    error = expect_error(answer, answer.log, "an error event", bytes_shown(body))
-    words = body.error.words if body.error is not None else ()
-    expect_said(error, words, "what the provider said", bytes_shown(body))
-    expect_requests(answer, 1 if body.text else 1 + answer.retries)

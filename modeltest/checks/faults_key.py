@@ -19,18 +19,7 @@ from modeltest.backend import (
     without_last_chunk,
 )
 from modeltest.corpus import error_answer, error_bodies, html_page, request_for
-from modeltest.harness import (
-    Ability,
-    Evidence,
-    Example,
-    Failure,
-    Level,
-    Secret,
-    Skip,
-    check,
-    count,
-    refused,
-)
+from modeltest.harness import Evidence, Example, Failure, Level, Secret, Skip, check, count, refused
 from modeltest.redaction import REDACTED
 from modeltest.threads import chain_of, notes_of, repr_of, text_of
 
@@ -152,8 +141,6 @@ def errors_do_not_reveal_the_key(context: ServedContext) -> None:
     if handed_over:
         with context.case("connection refused") as scenario, scenario.nobody_listens():
             _expect_kept(scenario.read().error, secret)
-        if Ability.TOOLS in context.lacks:
-            return
         with context.case("a bad tool name", ended_cleanly(sent(context, range(2)))) as scenario:
             _expect_kept(scenario.read(request=request_for("get weather")).error, secret)
 

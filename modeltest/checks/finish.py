@@ -25,7 +25,7 @@ from modeltest.corpus import (
     usage_bodies,
     whole_bodies,
 )
-from modeltest.harness import Ability, Example, Failure, Need, check
+from modeltest.harness import Example, Failure, Need, check
 from modeltest.interface import Finish, FinishReason
 from modeltest.threads import shown
 
@@ -88,7 +88,6 @@ def _expect_end_with_error(scenario: Scenario) -> None:
 
 @check(
     "finish/reasons",
-    about=(Ability.REASONS,),
     bodies=reason_bodies,
     fix="map each of the provider's reasons, and keep its word in Finish.raw",
     example=Example(
@@ -106,7 +105,6 @@ def finish_reasons_are_mapped(answer: Answer) -> None:
 
 @check(
     "finish/unknown",
-    about=(Ability.REASONS,),
     bodies=unknown_reason_bodies,
     fix="where the provider's word is not known: Finish(reason=word, raw=word)",
     example=Example("The word is none of the format's.", case="an unknown finish reason"),
@@ -144,7 +142,6 @@ def absent_finish_reason_is_stop(answer: Answer) -> None:
 
 @check(
     "finish/usage",
-    about=(Ability.USAGE,),
     bodies=usage_bodies,
     fix="keep the last totals that came, wherever they stand, and give them with the Finish; "
     "take cached tokens out of the input's count; read on after the reason",

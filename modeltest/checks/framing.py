@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from modeltest.assertions import (
     bytes_shown,
     ending,
+    expect_known_error,
     expect_refusal,
     expect_same,
     expect_turn,
-    faults_of,
     quoted,
 )
 from modeltest.backend import Response, Send, writes
@@ -27,17 +27,17 @@ from modeltest.corpus import (
     re_encoded,
     re_encodings,
     retyped_bodies,
-    some_bodies,
+    try_bodies,
     unknown_bodies,
     with_bad_byte,
     with_event,
 )
 from modeltest.encoding import Framing, Role, Unsupported
-from modeltest.harness import Example, Failure, Level, Skip, check
+from modeltest.harness import Evidence, Example, Failure, Level, Skip, check
 from modeltest.interface import Finish, FinishReason, TextDelta
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from modeltest.delivery import ServedContext
     from modeltest.encoding import Body, WireFormat
@@ -48,16 +48,6 @@ BY_THE_STANDARD = (
     "split lines at LF, CR LF and CR only, on bytes; strip one space after the colon; ignore "
     "comments and unknown fields; dispatch at the blank line; or use a tested decoder"
 )
-
-OTHERWISE = {
-    Framing.NDJSON: "split lines at LF only, on bytes; strip a CR at the end; skip empty lines; "
-    "parse each line once it is whole; or use a tested decoder",
-    Framing.JSON_ARRAY: "take the array item by item as it comes (json.JSONDecoder.raw_decode), "
-    "wherever it is cut and whatever white space is in it",
-    Framing.EVENT_STREAM: "take each frame by the length that it begins with, once all of its "
-    "bytes have come; or use a tested decoder (botocore.eventstream)",
-}
-"""The same for framings that are not server-sent events."""
 
 
 def _re_encoded_hello(group: str) -> Callable[[WireFormat], tuple[Body, ...]]:
@@ -79,7 +69,6 @@ def _hello(wire: WireFormat) -> Body:
     "framing/chunks",
     in_memory=True,
     fix=BY_THE_STANDARD,
-    fixes=OTHERWISE,
     example=Example(
         "One event in writes of seven bytes, each as Python shows it. One of them tears the `ü`.",
         sends=lambda wire: Response((writes(wire.encode(TextDelta("Grüße")).data, 7),)),
@@ -101,7 +90,6 @@ def chunking_does_not_matter(context: CheckContext) -> None:
     "framing/line-ends",
     in_memory=True,
     fix=BY_THE_STANDARD,
-    fixes=OTHERWISE,
     example=Example(
         "One line ends in CR, the next in CR LF.",
         case="mixed line ends",
@@ -123,15 +111,13 @@ def line_endings_do_not_matter(context: CheckContext) -> None:
     for body in context.paced_bodies():
         for change in _encodings(context.framing, "line-ends"):
             name = f"{change.name}, one at a time"
-            other, level = re_encoded(body, change), _level_of(change)
-            _compare(context, body, other, name, paced=True, level=level)
+            _compare(context, body, re_encoded(body, change), name, paced=True)
 
 
 @check(
     "framing/comments",
     in_memory=True,
     fix=BY_THE_STANDARD,
-    fixes=OTHERWISE,
     example=Example(
         "A line that begins with a colon says nothing.",
         case="comments inside events",
@@ -150,7 +136,6 @@ def comments_are_ignored(context: CheckContext) -> None:
     "framing/space",
     in_memory=True,
     fix=BY_THE_STANDARD,
-    fixes=OTHERWISE,
     example=Example(
         "No space stands after the colon.",
         case="no space after the colon",
@@ -169,7 +154,6 @@ def space_after_colon_is_optional(context: CheckContext) -> None:
     "framing/fields",
     in_memory=True,
     fix=BY_THE_STANDARD,
-    fixes=OTHERWISE,
     example=Example(
         "Only the `data` lines carry the answer.",
         case="fields of no meaning",
@@ -188,7 +172,6 @@ def unknown_fields_are_ignored(context: CheckContext) -> None:
     "framing/blank-lines",
     in_memory=True,
     fix=BY_THE_STANDARD,
-    fixes=OTHERWISE,
     example=Example(
         "Two blank lines come before the first event, and two more after each.",
         case="more blank lines",
@@ -207,7 +190,6 @@ def extra_blank_lines_are_ignored(context: CheckContext) -> None:
     "framing/split-data",
     in_memory=True,
     fix=BY_THE_STANDARD,
-    fixes=OTHERWISE,
     example=Example(
         "The lines of one event are joined by a line end.",
         case="data over two lines",
@@ -226,7 +208,6 @@ def data_over_several_lines_is_joined(context: CheckContext) -> None:
     "framing/unicode",
     in_memory=True,
     fix=BY_THE_STANDARD,
-    fixes=OTHERWISE,
     example=Example(
         "The three bytes in the text are U+2028, as the provider sends it: unescaped.",
         sends=lambda wire: wire.encode(TextDelta("a\u2028b")),
@@ -337,20 +318,25 @@ def any_bytes_are_an_event_or_an_error(context: CheckContext) -> None:
     KeyError or UnicodeDecodeError into the agent loop, which catches neither.
     """
     bodies = context.plain_bodies()
+    chunks = [chunk for body in bodies for chunk in body.chunks]
+    odd = odd_events(context.framing)
     with context.reading(bodies[0].renewed("", bodies[0].parts)) as read:
-        found = faults_of(context, read, _senseless(context, bodies))
-        for number, (name, failure) in enumerate(found, 1):
-            context.note_failure(failure, name)
-            context.counted = f"{number} kinds of fault."
 
+        def expect_declared(data: bytes) -> None:
+            try:
+                log = read(data)
+                if log.error is not None:
+                    expect_known_error(context, log, log.error, "some bytes", ())
+            except Failure as failure:
+                given = Evidence("bytes", quoted(data, 2000))
+                raise failure.with_evidence((given,)) from None
 
-def _senseless(context: CheckContext, bodies: Sequence[Body]) -> Iterator[bytes]:
-    chunks = dict.fromkeys(chunk for body in bodies for chunk in body.chunks)
-    yield from some_bodies(
-        [*chunks, *odd_events(context.framing)], bodies=[body.data for body in bodies]
-    )
-    if context.framing is not Framing.EVENT_STREAM:  # a frame's checksum covers its bytes
-        yield from retyped_bodies(body.chunks for body in bodies)
+        try_bodies(
+            [*dict.fromkeys(chunks), *odd], expect_declared, bodies=[body.data for body in bodies]
+        )
+        if context.framing is not Framing.EVENT_STREAM:  # a frame's checksum covers its bytes
+            for data in retyped_bodies(body.chunks for body in bodies):
+                expect_declared(data)
 
 
 @check(
@@ -358,7 +344,6 @@ def _senseless(context: CheckContext, bodies: Sequence[Body]) -> Iterator[bytes]
     Level.SHOULD,
     in_memory=True,
     fix=BY_THE_STANDARD,
-    fixes=OTHERWISE,
     example=Example(
         "Three bytes stand before the first line.",
         case="a byte order mark",
@@ -392,7 +377,7 @@ def invalid_utf8_does_not_crash(context: CheckContext) -> None:
     A UnicodeDecodeError from inside a reader is neither.
     """
     if context.framing is Framing.EVENT_STREAM:
-        raise Unsupported("a frame's checksum covers its bytes")
+        raise Skip("a frame's checksum covers its bytes")
     body = context.plain_bodies()[0]
     text = body.first(Role.TEXT) or 0
     spoiled = with_event(body, text, with_bad_byte(body.chunks[text]))
@@ -404,7 +389,6 @@ def invalid_utf8_does_not_crash(context: CheckContext) -> None:
     Level.SHOULD,
     in_memory=True,
     fix=BY_THE_STANDARD,
-    fixes=OTHERWISE,
     example=Example(
         "An event whose data is empty comes before each event.",
         sends=lambda wire: b"".join(b"data:\n\n" + chunk for chunk in _hello(wire).chunks),
@@ -416,7 +400,7 @@ def empty_data_is_ignored(context: CheckContext) -> None:
     `data:` and a blank line comes from keep-alives. It is no JSON, and no reason to fail.
     """
     if context.framing is not Framing.SSE:
-        raise Unsupported(f"{context.framing} has no data lines")
+        raise Skip(f"{context.framing} has no data lines")
     empty = ReEncoding("empty-data", "empty data", lambda event: b"data:\n\n" + event)
     for body in context.plain_bodies():
         _compare(context, body, re_encoded(body, empty), empty.name)
@@ -439,11 +423,11 @@ def _encodings(framing: Framing, group: str) -> Sequence[ReEncoding]:
     """Return the other encodings that the framing allows for one check.
 
     Raises:
-        Unsupported: it allows none.
+        Skip: it allows none.
     """
     found = re_encodings(framing, group)
     if not found:
-        raise Unsupported(f"{framing} leaves no choice as to {group}")
+        raise Skip(f"{framing} leaves no choice as to {group}")
     return found
 
 
@@ -452,12 +436,7 @@ def _compare_encodings(context: CheckContext, group: str) -> None:
         for change in _encodings(body.framing, group):
             changed = re_encoded(body, change)
             if changed.data != body.data:
-                _compare(context, body, changed, change.name, level=_level_of(change))
-
-
-def _level_of(change: ReEncoding) -> Level | None:
-    """Return the level of a case, where it is not the check's."""
-    return Level.SHOULD if change.rare else None
+                _compare(context, body, changed, change.name)
 
 
 def _compare_torn(context: CheckContext, body: Body) -> None:
@@ -478,23 +457,21 @@ def _compare(
     cuts: Sequence[int] | None = None,
     content_type: str | None = None,
     paced: bool = False,
-    level: Level | None = None,
 ) -> None:
     """Expect of another encoding what the plain one gives, as one case."""
     name = f"{plain.name}, {how}" if plain.name else how
     try:
         wanted = context.plain(plain)
     except Skip as skip:
-        context.leave_unjudged(skip, name)
+        context.leave_unjudged(str(skip), name)
         return
     context.deliver(
         other,
-        lambda answer: expect_same(answer, wanted, lambda: context.again(plain)),
+        lambda answer: expect_same(answer, wanted),
         name,
         cuts=cuts,
         content_type=content_type,
         paced=paced,
-        level=level,
     )
 
 

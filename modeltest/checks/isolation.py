@@ -14,7 +14,6 @@ from modeltest.assertions import (
     ending,
     expect_beginning,
     expect_events,
-    expect_repeated,
     names_of,
 )
 from modeltest.backend import (
@@ -34,7 +33,7 @@ from modeltest.backend import (
     server_error,
 )
 from modeltest.corpus import error_bodies, request_for
-from modeltest.harness import Ability, Evidence, Example, Failure, Level, Need, Skip, check, hung
+from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, hung
 from modeltest.interface import (
     Finish,
     FinishReason,
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
     from modeltest.consumer import Consumer, Log, Stream
     from modeltest.delivery import Scenario, ServedContext
     from modeltest.encoding import Body, WireFormat
-    from modeltest.harness import CheckContext, Transcript
 
 
 KEEP_STATE_IN_THE_STREAM = (
@@ -108,7 +106,7 @@ def interleaved_streams_do_not_mix(context: ServedContext) -> None:
     """
     texts = _distinct_texts(context, 2)
     taken = Progress()
-    scripts = [in_step(context.opened(first), taken, streams=2) for first in (0, 1000)]
+    scripts = [in_step(context, first, taken, streams=2) for first in (0, 1000)]
     with context.case("", *scripts) as scenario:
         first = scenario.started(progress=taken)
         # On one thread, as in an agent loop: what is kept by thread is shared by the two.
@@ -141,7 +139,7 @@ def parallel_streams_do_not_mix(context: ServedContext) -> None:
     texts = _distinct_texts(context, 8)
     taken, arrived = Progress(), Progress()
     together = (Arrive(arrived), Await(arrived, 8))  # no answer before there are eight requests
-    scripts = [in_step(context.opened(1000 * n), taken, 8, *together) for n in range(8)]
+    scripts = [in_step(context, 1000 * index, taken, 8, *together) for index in range(8)]
     with context.case("", *scripts) as scenario:
         streams = [scenario.stream(taken) for _ in texts]
         _use_at_once(scenario, streams, "take", _EVENTS)
@@ -172,13 +170,12 @@ def model_is_usable_after_failure(context: ServedContext) -> None:
     Adapters live for days. A turn that failed must leave nothing behind: no half event in a
     buffer, no closed client.
     """
-    text = context.plain_text(_EVENTS)
-    third = context.opened(3000)
-    half = third.event(2)[: len(third.event(2)) // 2]
+    text = context.plain_text(range(_EVENTS))
+    half = context.event(3001)[: len(context.event(3001)) // 2]
     scripts = (
-        left_half(context.opened(1000)),
-        left_half(context.opened(2000)),
-        ended_cleanly((*sent(third, range(2)), Send(half))),
+        left_half(context, first=1000),
+        left_half(context, first=2000),
+        ended_cleanly((*sent(context, [3000]), Send(half))),
         Response((*sent(context, range(_EVENTS)), Stall())),
     )
     with context.case("turn after turn", bad_request()) as scenario:
@@ -193,10 +190,9 @@ def model_is_usable_after_failure(context: ServedContext) -> None:
         with context.case(f"after {name}", failing) as scenario:
             scenario.read()
             _expect_ordinary(context, scenario, text)
-    if Ability.TOOLS not in context.lacks:
-        with context.case("after a request with a bad tool name", bad_request()) as scenario:
-            scenario.read(request=request_for("get weather"))
-            _expect_ordinary(context, scenario, text)
+    with context.case("after a request with a bad tool name", bad_request()) as scenario:
+        scenario.read(request=request_for("get weather"))
+        _expect_ordinary(context, scenario, text)
     if context.target.wire is not None:
         _try_usage_after_usage(context, context.target.wire)
 
@@ -237,8 +233,7 @@ def request_is_not_changed(context: ServedContext) -> None:
     The caller keeps its history and sends it again. An adapter that edits it in place corrupts
     every later turn; one that keeps a payload on the model tells one user what another said.
     """
-    rich = context.fitting_request(_RICH)
-    for name, original in {"": context.target.request, "with tools and calls": rich}.items():
+    for name, original in {"": context.target.request, "with tools and calls": _RICH}.items():
         request = copy.deepcopy(original)
         answers = (
             context.ordinary_response("It is."),
@@ -254,30 +249,6 @@ def request_is_not_changed(context: ServedContext) -> None:
                         (Evidence("before", repr(original)), Evidence("after", repr(request))),
                     )
     _try_different_requests(context)
-
-
-@check(
-    "isolation/repeat",
-    in_memory=True,
-    fix="make the events of the bytes alone; what the provider does not say, such as the token "
-    "counts or the ids of calls, may be made up, and nothing else",
-    example=Example(
-        "The same bytes, again and again, to a new model each time.",
-        sends=lambda wire: wire.encode(TextDelta("Hello"), Finish(FinishReason.STOP)),
-        fault="an answer that differs from the one before it",
-        others=("each whole body of the format",),
-    ),
-)
-def same_bytes_give_the_same_answer(context: CheckContext) -> None:
-    """The same bytes give the same answer, but for what the provider does not say.
-
-    What changes by itself cannot be tested, replayed or cached. Every comparison with it would
-    blame something else.
-    """
-    for body in context.plain_bodies():
-        with context.judging(body.name):
-            context.plain(body)  # what is not even read as it stands is judged elsewhere
-            expect_repeated(body, context.again(body))
 
 
 @check(
@@ -315,8 +286,7 @@ def _try_different_requests(context: ServedContext) -> None:
     """Expect of requests of one model, the first with tools, that each says its own word."""
     first, *others = ((user(f"Say {word}."),) for word in _WORDS)
     # A copy: an adapter may edit it.
-    rich = context.fitting_request(replace(copy.deepcopy(_RICH), messages=first))
-    requests = (rich, *map(Request, others))
+    requests = (replace(copy.deepcopy(_RICH), messages=first), *map(Request, others))
     whole = ended_cleanly(sent(context, range(2)))
     with context.case("different requests, one after the other", whole) as scenario:
         for request in requests:
@@ -353,8 +323,8 @@ def _expect_own_words(scenario: Scenario) -> None:
 
 def _try_one_closed(context: ServedContext) -> None:
     """Expect that a stream goes on when another one of its model is closed."""
-    text = context.plain_text(8 * _EVENTS, 1000)
-    with context.case("one is closed", flowing(context), flowing(context.opened(1000))) as scenario:
+    text = context.plain_text(range(1000, 1000 + 8 * _EVENTS))
+    with context.case("one is closed", flowing(context), flowing(context, first=1000)) as scenario:
         first = scenario.started()
         second = scenario.started(beside=first)
         _leave(first)
@@ -446,26 +416,17 @@ def _try_usage_after_usage(context: ServedContext, wire: WireFormat) -> None:
             wire.encode(TextDelta("b"), Finish(stop)),
         ]
     )
-    if not bodies or not wire.usage_placements or Ability.USAGE in context.lacks:
+    if not bodies or not wire.usage_placements:
         return
-    alone = _usages_in(context.read_whole(bodies[1]))  # an adapter may count by itself
     with context.case("usage", *(context.response(body) for body in bodies)) as scenario:
-        first = _usages_in(scenario.read())
+        scenario.read()
         log = scenario.read()
         for event in log.events:
-            if not isinstance(event, Finish) or event.usage == Usage():
-                continue
-            if not any(alone) or event.usage in first:
+            if isinstance(event, Finish) and event.usage != Usage():
                 raise Failure(
                     f"a turn without token counts gave {event!r}: those of the turn before it.",
                     (bytes_shown(bodies[1]),),
                 )
-
-
-def _usages_in(log: Transcript) -> list[Usage]:
-    """Return the token counts of each Finish, but for zeros."""
-    counts = [event.usage for event in log.events if isinstance(event, Finish)]
-    return [usage for usage in counts if usage != Usage()]
 
 
 def _use_at_once(scenario: Scenario, streams: Sequence[Stream], verb: str, *args: int) -> None:
@@ -489,7 +450,10 @@ def _use_at_once(scenario: Scenario, streams: Sequence[Stream], verb: str, *args
 
 def _distinct_texts(context: ServedContext, number: int) -> list[str]:
     """Return the text of each script's beginning, as it reads alone."""
-    texts = [context.plain_text(_EVENTS * 4, 1000 * index) for index in range(number)]
+    texts = [
+        context.plain_text(range(1000 * index, 1000 * index + _EVENTS * 4))
+        for index in range(number)
+    ]
     if len(set(texts)) < number:
         raise Skip("event(i) gives the same text for every i: let its text depend on i")
     return texts
@@ -548,9 +512,9 @@ def _try_one_after_the_other(context: ServedContext) -> None:
 
 def _try_side_by_side(context: ServedContext) -> None:
     """Expect of two streams, one a loop, that are read in turns, an answer or a reason each."""
-    texts = [context.plain_text(_LOOP_EVENTS * 2, first) for first in (0, 1000)]
+    texts = [context.plain_text(range(first, first + _LOOP_EVENTS * 2)) for first in (0, 1000)]
     taken = Progress()
-    scripts = [in_step(context.opened(first), taken, streams=2) for first in (0, 1000)]
+    scripts = [in_step(context, first, taken, streams=2) for first in (0, 1000)]
     with context.case("side by side", *scripts) as scenario, _another_loop(scenario) as other:
         first = scenario.started(progress=taken)
         second = scenario.stream(taken, consumer=other)

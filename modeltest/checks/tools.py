@@ -16,14 +16,12 @@ from modeltest.corpus import (
     good_choices,
     good_names,
     histories,
-    inexpressible_choices,
     named,
     request_for,
     rule_of,
     shown_name,
 )
-from modeltest.encoding import Unsupported
-from modeltest.harness import Ability, Evidence, Example, Failure, Level, Need, check, count
+from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, count
 from modeltest.threads import carried_by, shown, text_of
 
 if TYPE_CHECKING:
@@ -72,12 +70,11 @@ def _listed(cases: Iterable[str]) -> str:
 
 @check(
     "tools/config",
-    about=(Ability.TOOLS,),
     fix=LOOK_BEFORE_SENDING.format(_COMMON_RULE),
     example=Example(
         "Nothing of it is sent. A bad name stands beside a good one.",
         sends=lambda wire: _listed(
-            [*bad_names(_Rules(wire), wire.tool_names.refused), *dict(bad_choices())]
+            [*bad_names(_Rules(wire), wire.tool_names.refused), *dict(bad_choices(_Rules(wire)))]
         ),
     ),
 )
@@ -89,15 +86,12 @@ def bad_tool_config_is_refused(context: ServedContext) -> None:
     """
     names = bad_names(context.target, rule_of(context.target).refused)
     fix = "" if context.target.wire is None else _fix_for(context.target.wire)
-    for name, request in {**names, **dict(bad_choices())}.items():
+    for name, request in {**names, **dict(bad_choices(context.target))}.items():
         _try_refused(context, name, request, fix=fix)
-    for name, request in inexpressible_choices(context.target):
-        _try_refused(context, name, request, fix=fix, level=Level.SHOULD)
 
 
 @check(
     "tools/accepted",
-    about=(Ability.TOOLS,),
     fix=SEND_AS_IT_IS,
     example=Example(
         "All of it is sent, each in one request.",
@@ -120,7 +114,6 @@ def good_tool_config_is_sent(context: ServedContext) -> None:
 
 @check(
     "tools/names",
-    about=(Ability.TOOLS,),
     needs=(Need.REFUSED_TOOL_NAMES,),
     fix="look at the name before the request is made, and raise a ConfigError whose text has the "
     "name in it",
@@ -144,7 +137,6 @@ def refused_tool_names(context: ServedContext) -> None:
 
 @check(
     "tools/names",
-    about=(Ability.TOOLS,),
     needs=(Need.ACCEPTED_TOOL_NAMES,),
     fix=SEND_AS_IT_IS,
     example=Example(
@@ -165,7 +157,6 @@ def accepted_tool_names(context: ServedContext) -> None:
 
 @check(
     "tools/traps",
-    about=(Ability.TOOLS,),
     fix="match with re.fullmatch and a class of characters that is written out, [a-zA-Z0-9_-]: "
     "`$` lets a line feed pass at the end; \\w, \\d, str.isalnum() and re.IGNORECASE let the "
     "letters and digits of other scripts pass",
@@ -191,7 +182,6 @@ def tool_name_traps(context: ServedContext) -> None:
 @check(
     "tools/history",
     Level.SHOULD,
-    about=(Ability.TOOLS, Ability.HISTORY),
     fix="look at the names of earlier calls too: raise ConfigError, or replace what is illegal in "
     "each, the same name always by the same, in the call and in its result",
     example=Example(
@@ -222,10 +212,8 @@ def names_in_history_are_legal(context: ServedContext) -> None:
                 _expect_legal_calls(context, sending, data)
 
 
-def _no_rule(context: ServedContext) -> Unsupported:
-    return Unsupported(
-        f"{context.target.wire.name} has no rule for the characters of a tool's name"
-    )
+def _no_rule(context: ServedContext) -> Skip:
+    return Skip(f"{context.target.wire.name} has no rule for the characters of a tool's name")
 
 
 def _answer(context: ServedContext) -> Response:
@@ -245,16 +233,10 @@ def _fix_for(wire: WireFormat) -> str:
 
 
 def _try_refused(
-    context: ServedContext,
-    name: str,
-    request: Request,
-    quoted: str = "",
-    *,
-    fix: str = "",
-    level: Level | None = None,
+    context: ServedContext, name: str, request: Request, quoted: str = "", fix: str = ""
 ) -> None:
     """Expect an error of the configuration and no request, and what is `quoted` in its text."""
-    with context.case(name, _answer(context), level=level) as scenario:
+    with context.case(name, _answer(context)) as scenario:
         sending = context.send(scenario, request)
         error = _expect_config_error(context, sending, fix)
         if not _quotes(error, quoted):

@@ -5,14 +5,7 @@ from __future__ import annotations
 import gzip
 from typing import TYPE_CHECKING
 
-from modeltest.assertions import (
-    WholeAnswer,
-    bytes_shown,
-    content_of,
-    expect_answer,
-    expect_refusal,
-    expect_turn,
-)
+from modeltest.assertions import WholeAnswer, bytes_shown, content_of, expect_answer, expect_refusal
 from modeltest.backend import (
     Response,
     Send,
@@ -26,7 +19,7 @@ from modeltest.backend import (
 )
 from modeltest.corpus import cut_argument_bodies, good_endings, incomplete_endings, short_bodies
 from modeltest.encoding import Framing, Unsupported
-from modeltest.harness import Ability, Evidence, Example, Failure, Level, Need, Skip, check, count
+from modeltest.harness import Evidence, Example, Failure, Level, Need, Skip, check, count
 from modeltest.interface import FinishReason, ProtocolError
 from modeltest.threads import Progress
 
@@ -189,7 +182,7 @@ def empty_response_is_an_error(context: ServedContext) -> None:
     try:
         keep_alive = Send(context.keep_alive)
     except Unsupported as refusal:
-        context.leave_unjudged(refusal, f"{what} only")
+        context.leave_unjudged(str(refusal), f"{what} only")
         return
     with context.case(f"{what} only", ended_cleanly((keep_alive, keep_alive))) as scenario:
         _expect_refused(scenario, f"a 200 that holds only {what}")
@@ -306,7 +299,6 @@ def every_prefix_is_an_error_or_the_same_turn(context: CheckContext) -> None:
 
 @check(
     "truncation/arguments",
-    about=(Ability.TOOLS,),
     needs=WIRE,
     in_memory=True,
     fix="parse the arguments once, when the turn has ended; what does not parse is an error, "
@@ -349,7 +341,7 @@ def complete_endings_are_accepted(context: CheckContext) -> None:
     """
     for body in context.bodies(good_endings):
         for ending in context.good_endings:
-            context.deliver(body, expect_turn, _named(body, ending), ending=ending)
+            context.deliver(body, expect_answer, _named(body, ending), ending=ending)
 
 
 def _common(one: bytes, other: bytes) -> int:

@@ -82,7 +82,7 @@ class AsyncStream(Stream):
 
     def close_from_elsewhere(self) -> Pending:
         """Begin `aclose()` in another task."""
-        pending = Pending("aclose() from another task", self._frames, self._waits)
+        pending = Pending("aclose() from another task", self._frames)
         self._loop.call(lambda: self._loop.create_task(self._close_beside(pending)))
         return pending
 
@@ -98,9 +98,6 @@ class AsyncStream(Stream):
 
     def _frames(self) -> list[str]:
         return self._loop.frames(None if self._owner is None else self._owner.get_coro())
-
-    def _waits(self) -> bool | None:
-        return self._loop.waits()
 
     # What follows runs on the loop.
 
@@ -317,7 +314,7 @@ class AsyncConsumer(Consumer):
             await _make_async(make, made, pending)
 
         coroutine = build()
-        pending = Pending(operation, lambda: self._loop.frames(coroutine), self._loop.waits)
+        pending = Pending(operation, lambda: self._loop.frames(coroutine))
         self._loop.call(self._loop.create_task, coroutine)
         return pending
 

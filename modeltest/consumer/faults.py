@@ -36,9 +36,4 @@ class Faults:
         self._count += 1
         self.full |= self._count >= _MOST
 
-    def clear(self) -> None:
-        """Forget all of it: what comes next is judged by itself."""
-        self.found.clear()
-        self.full, self._count = False, 0
-
     _count: int = field(default=0, init=False, repr=False)

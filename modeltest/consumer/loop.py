@@ -13,8 +13,7 @@ import weakref
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from modeltest.clock import deadline, join_fairly, wait_fairly
-from modeltest.threads import KitThread, awaits, leave_copy, stack, unwind, waits
+from modeltest.threads import KitThread, awaits, leave_copy, stack, unwind
 
 _Tasks = set[asyncio.Task[Any]]
 
@@ -69,7 +68,7 @@ class Loop:
             done = threading.Event()
             with contextlib.suppress(RuntimeError):  # it is closed
                 self.call(done.set)
-                wait_fairly(done.wait, _MOMENT)
+                done.wait(_MOMENT)
 
     def create_task(
         self, coroutine: Coroutine[Any, Any, None], context: contextvars.Context | None = None
@@ -88,11 +87,6 @@ class Loop:
         running = asyncio.current_task(self.loop) is not None
         return stack(self.thread) if running else awaits(awaiting)
 
-    def waits(self) -> bool | None:
-        """Tell whether what runs on the loop waits; None if nobody can tell."""
-        running = asyncio.current_task(self.loop) is not None
-        return waits(self.thread) if running else True
-
     def close(self, patience: float, *, keep_connections: bool = False) -> None:
         """Cancel what is left, finish async generators, end the thread.
 
@@ -108,11 +102,11 @@ class Loop:
         self._keeps_connections = keep_connections
         with contextlib.suppress(RuntimeError):  # closed already
             self.loop.call_soon_threadsafe(self.loop.stop)
-        if not wait_fairly(self._stopped.wait, patience) and not unwind(self.thread):
-            return
-        # Longer than the winding up may take, so as not to break into it.
-        if not join_fairly(self.thread, 2 * patience):
-            unwind(self.thread)
+        if self._stopped.wait(patience) or unwind(self.thread):
+            # Longer than the winding up may take, so as not to break into it.
+            self.thread.join(2 * patience)
+            if self.thread.is_alive():
+                unwind(self.thread)
 
     def drop_connections(self) -> None:
         """Close the sockets of the connections that `close` has kept."""
@@ -191,13 +185,14 @@ async def _let_generators_close(seconds: float) -> None:
 
     Cancelled midway, a generator would stay half closed, and spill when it is collected.
     """
-    with deadline(seconds) as limit:
-        while True:
-            await asyncio.sleep(0)  # who drops a generator may be about to do so
-            closing = set(filter(_closes_a_generator, _others()))
-            if not closing or limit.over:
-                return
-            await _wait(closing, limit.left)
+    loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    while True:
+        await asyncio.sleep(0)  # who drops a generator may be about to do so
+        closing = set(filter(_closes_a_generator, _others()))
+        if not closing or loop.time() > until:
+            return
+        await _wait(closing, until - loop.time())
 
 
 def _closes_a_generator(task: asyncio.Task[Any]) -> bool:
@@ -207,11 +202,8 @@ def _closes_a_generator(task: asyncio.Task[Any]) -> bool:
 
 async def _wait(tasks: _Tasks, seconds: float) -> None:
     """Wait for tasks, at most so many seconds."""
-    with deadline(seconds) as limit:
-        while tasks:
-            _, tasks = await asyncio.wait(tasks, timeout=limit.left)
-            if limit.over:
-                return
+    if tasks:
+        await asyncio.wait(tasks, timeout=seconds)
 
 
 def _abandon(task: asyncio.Task[Any]) -> None:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from modeltest.clock import deadline, pause
+from modeltest.clock import now, pause
 from modeltest.threads import Pending, position
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Stream(ABC):
         Verbs run one after the other: one that is begun while another runs waits for its turn.
         """
         name = self._handle.doing if verb == "read" else self._handle.names[verb]
-        self._latest = Pending(name, self._frames, self._waits)
+        self._latest = Pending(name, self._frames)
         self._submit(self._latest, verb, args)
         return self._latest
 
@@ -161,12 +161,12 @@ class Stream(ABC):
 
     def settle(self, seconds: float) -> bool:
         """Wait until the consumer's side stands still, blocked; return whether it does."""
+        until = now() + seconds
         still, mark = 0, position(self.thread)
-        with deadline(seconds) as limit:
-            while still < 3 and not limit.over:
-                pause(_LOOK_INTERVAL)
-                last, mark = mark, position(self.thread)
-                still = still + 1 if mark == last else 0
+        while still < 3 and now() < until:
+            pause(_LOOK_INTERVAL)
+            last, mark = mark, position(self.thread)
+            still = still + 1 if mark == last else 0
         return still >= 3
 
     def _do(self, verb: str, *args: Any) -> BaseException | None:
@@ -183,7 +183,3 @@ class Stream(ABC):
     @abstractmethod
     def _frames(self) -> list[str]:
         """Return where the adapter stands."""
-
-    @abstractmethod
-    def _waits(self) -> bool | None:
-        """Tell whether it waits there; None if nobody can tell."""

@@ -9,14 +9,14 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from modeltest.clock import deadline, join_fairly
+from modeltest.clock import now
 from modeltest.consumer.adapter_info import takes_cancel
 from modeltest.consumer.consumer import MAKING, Consumer
 from modeltest.consumer.handle import StreamHandle
 from modeltest.consumer.log import Log
 from modeltest.consumer.stream import Stream
 from modeltest.interface import CancelToken
-from modeltest.threads import KitThread, Pending, Worker, leave_copy, outcome, stack, unwind, waits
+from modeltest.threads import KitThread, Pending, Worker, leave_copy, outcome, stack, unwind
 
 if TYPE_CHECKING:
     from modeltest.consumer.hooks import AdapterHooks
@@ -80,7 +80,7 @@ class SyncStream(Stream):
 
     def _beside(self, verb: str, name: str) -> Pending:
         """Begin a verb on a thread of its own: it may block where the reader does."""
-        pending = Pending(name, lambda: stack(thread), lambda: waits(thread))
+        pending = Pending(name, lambda: stack(thread))
         thread = KitThread(_perform, self._handle, pending, verb, (), name="modeltest canceller")
         thread.start()
         return pending
@@ -93,9 +93,6 @@ class SyncStream(Stream):
 
     def _frames(self) -> list[str]:
         return stack(self.thread)
-
-    def _waits(self) -> bool | None:
-        return waits(self.thread)
 
 
 class SyncHandle(StreamHandle):
@@ -220,7 +217,7 @@ class SyncConsumer(Consumer):
     ) -> Pending:
         """Begin to call `make()`; what it gives is put into `made`."""
         worker = self._worker()
-        pending = Pending(operation, lambda: stack(worker.thread), lambda: waits(worker.thread))
+        pending = Pending(operation, lambda: stack(worker.thread))
 
         def build() -> None:
             error = outcome(make, made)
@@ -263,12 +260,12 @@ class SyncConsumer(Consumer):
         return self.workers[-1]
 
     def _end(self, patience: float) -> None:
+        until = now() + patience
         for worker in self.workers:
             worker.end()
         threads = [worker.thread for worker in self.workers]
-        with deadline(patience) as limit:
-            for thread in threads:
-                join_fairly(thread, limit.left)
+        for thread in threads:
+            thread.join(max(0.0, until - now()))
         unwind(*(thread for thread in threads if thread.is_alive()))
 
 

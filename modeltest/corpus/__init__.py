@@ -25,7 +25,6 @@ from modeltest.corpus.finish import (
     unknown_reason_bodies,
     usage_bodies,
 )
-from modeltest.corpus.fitting import fitting_request
 from modeltest.corpus.fuzz import (
     INSERTED,
     any_bodies,
@@ -35,7 +34,6 @@ from modeltest.corpus.fuzz import (
     mutated_bodies,
     retyped_bodies,
     seeded_bodies,
-    some_bodies,
     try_bodies,
 )
 from modeltest.corpus.odd import odd_events
@@ -57,7 +55,6 @@ from modeltest.corpus.tool_cases import (
     good_choices,
     good_names,
     histories,
-    inexpressible_choices,
     named,
     request_for,
     rule_of,
@@ -85,7 +82,6 @@ __all__ = [
     "error_bodies",
     "event_sequences",
     "finish_beside_content_bodies",
-    "fitting_request",
     "good_choices",
     "good_endings",
     "good_names",
@@ -94,7 +90,6 @@ __all__ = [
     "identity_bodies",
     "incomplete_endings",
     "index_bodies",
-    "inexpressible_choices",
     "invalid_argument_bodies",
     "json_answer",
     "large_call_bodies",
@@ -116,7 +111,6 @@ __all__ = [
     "short_bodies",
     "shown_name",
     "single_events",
-    "some_bodies",
     "tool_reason_bodies",
     "try_bodies",
     "unknown_bodies",

@@ -37,14 +37,12 @@ class ReEncoding:
         name: what it changes, such as "CRLF".
         change: makes the bytes of one whole event into other bytes that mean the same.
         prefix: bytes that may stand before the first event.
-        rare: no provider is known to send it, and readers in wide use do not read it.
     """
 
     check: str
     name: str
     change: Callable[[bytes], bytes] = _same
     prefix: bytes = b""
-    rare: bool = False
 
     def chunks(self, events: Iterable[bytes]) -> tuple[bytes, ...]:
         """Return the events of a body, one a chunk, in this encoding."""
@@ -158,14 +156,12 @@ def _blank_lines_after(event: bytes) -> bytes:
     return event + b"\n\n"
 
 
-_MIXED = _end_with(b"\r", b"\n", b"\r\n")
-
 _ALL: dict[Framing, tuple[ReEncoding, ...]] = {
     Framing.SSE: (
         ReEncoding("line-ends", "LF", _end_with(b"\n")),
         ReEncoding("line-ends", "CRLF", _end_with(b"\r\n")),
-        ReEncoding("line-ends", "CR", _end_with(b"\r"), rare=True),
-        ReEncoding("line-ends", "mixed line ends", _MIXED, rare=True),
+        ReEncoding("line-ends", "CR", _end_with(b"\r")),
+        ReEncoding("line-ends", "mixed line ends", _end_with(b"\r", b"\n", b"\r\n")),
         ReEncoding("comments", "comments inside events", _each_line(_with_comments)),
         ReEncoding("comments", "comments between events", _comment_after),
         ReEncoding("comments", "many comments first", prefix=b": ping\n\n" * 300),

@@ -73,7 +73,7 @@ def bad_names(rules: ToolRules, names: Sequence[str]) -> dict[str, Request]:
     }
 
 
-def bad_choices() -> Iterator[tuple[str, Request]]:
+def bad_choices(rules: ToolRules) -> Iterator[tuple[str, Request]]:
     """Yield requests with two tools of one name, and with a choice that cannot be made."""
     yield "two tools of one name", request_for(WEATHER, TIME, WEATHER)
     yield "two tools of one name, the last ones", request_for(WEATHER, TIME, TIME)
@@ -87,17 +87,14 @@ def bad_choices() -> Iterator[tuple[str, Request]]:
     yield f"tool choice of a tool that is not declared, {TIME!r}", undeclared
     shouted = request_for(WEATHER, choice=ToolChoice("tool", WEATHER.upper()))
     yield f"tool choice of a tool that is declared in other letters, {WEATHER.upper()!r}", shouted
-
-
-def inexpressible_choices(rules: ToolRules) -> Iterator[tuple[str, Request]]:
-    """Yield requests with a choice that is fine, but for which the format has no field."""
     modes = modes_of(rules)
-    if rules.wire is None or "required" in modes:
-        return  # one tool alone, required, says "tool" as well: then either is right
-    for choice in (ToolChoice("required"), ToolChoice("tool", WEATHER)):
-        if choice.mode not in modes:
-            name = f"tool choice {choice.mode!r}, which {rules.wire.name} cannot express"
-            yield name, request_for(WEATHER, TIME, choice=choice)
+    format_name = "" if rules.wire is None else rules.wire.name
+    if "required" not in modes:
+        # One tool alone, required, says "tool" as well: then either is right.
+        for choice in (ToolChoice("required"), ToolChoice("tool", WEATHER)):
+            if choice.mode not in modes:
+                name = f"tool choice {choice.mode!r}, which {format_name} cannot express"
+                yield name, request_for(WEATHER, TIME, choice=choice)
 
 
 def good_names(rules: ToolRules) -> dict[str, Request]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ from modeltest.backend import (
     Await,
     Backend,
     End,
-    Opened,
     Response,
     Send,
     SocketsClosed,
@@ -26,7 +25,6 @@ from modeltest.backend import (
     without_last_chunk,
 )
 from modeltest.corpus import (
-    fitting_request,
     malformed_bodies,
     short_bodies,
     single_events,
@@ -34,13 +32,12 @@ from modeltest.corpus import (
     with_broken_json,
     with_text,
 )
-from modeltest.delivery.leaks import caught_leaks, collecting_often, throw_garbage_away
+from modeltest.delivery.leaks import caught_leaks
 from modeltest.delivery.runner import judge
 from modeltest.delivery.scenario import Scenario
 from modeltest.delivery.sending import send
 from modeltest.encoding import Body, Framing, Role, Unsupported, WirePart
 from modeltest.harness import (
-    Cause,
     CheckContext,
     Failure,
     Need,
@@ -49,8 +46,6 @@ from modeltest.harness import (
     Skip,
     Status,
     hung,
-    lacked,
-    lacking,
     needed,
     refused,
 )
@@ -66,7 +61,7 @@ from modeltest.threads import (
 from modeltest.transports import EgressGuard, Ledger, neutral_environment
 
 if TYPE_CHECKING:
-    from modeltest.backend import EventSource, Step
+    from modeltest.backend import Step
     from modeltest.consumer import Log
     from modeltest.delivery.leaks import Leaks
     from modeltest.delivery.sending import Sending
@@ -92,9 +87,6 @@ _ENDINGS: dict[str, Callable[[tuple[Step, ...]], Response]] = {
 }
 _RESET = "reset"
 
-_AT_FIRST = 30
-"""How many deadlines the first use may take."""
-
 
 class ServedContext(CheckContext):
     """What a check function is given where there is an adapter, and a server it talks to.
@@ -116,8 +108,6 @@ class ServedContext(CheckContext):
         self.egress = egress
         self.leaks = leaks
         self._given: dict[bytes, int] = {}
-        self._silent_first: bool | None = None
-        self._steady: bool | None = None
 
     # What there is to deliver
 
@@ -142,15 +132,6 @@ class ServedContext(CheckContext):
         return Framing.SSE if self.wire is None else self.wire.framing
 
     @property
-    def lacks(self) -> Collection[str]:  # type: ignore[override]
-        """What the adapter does not do."""
-        return self.target.lacks
-
-    def fitting_request(self, request: Request) -> Request:
-        """Return `request` without what the adapter lacks."""
-        return fitting_request(request, self.lacks)
-
-    @property
     def keep_alive(self) -> bytes:
         """Bytes between events that mean nothing.
 
@@ -161,11 +142,11 @@ class ServedContext(CheckContext):
 
     def plain_bodies(self) -> Sequence[Body]:
         """Return the wire's whole turns; without one, a few of the author's events."""
-        return [self._some_events()] if self.wire is None else self.bodies(whole_bodies)
+        return [self._some_events()] if self.wire is None else whole_bodies(self.wire)
 
     def short_bodies(self) -> Sequence[Body]:
         """Return the wire's short turns; without one, a few of the author's events."""
-        return [self._some_events()] if self.wire is None else self.bodies(short_bodies)
+        return [self._some_events()] if self.wire is None else short_bodies(self.wire)
 
     def bodies_with_text(self, text: str) -> Iterator[Body]:
         """Yield the wire's body with this text; without one, event(0) with its text replaced."""
@@ -177,14 +158,13 @@ class ServedContext(CheckContext):
         yield self._events("", [*changed, self.event(1)])
 
     def bodies_from_text_on(self) -> Iterator[Body]:
-        """Yield event(1) and the next one, where a stream of the format may begin with text."""
-        if self.wire is not None and self.wire.may_begin_with_text:
-            yield self._events("", [self.event(1), self.event(2)])
+        """Yield event(1) and the next one: event(0) may only name the role."""
+        yield self._events("", [self.event(1), self.event(2)])
 
     def malformed_bodies(self) -> Iterator[Body]:
         """Yield the wire's malformed bodies; without one, the author's events with broken JSON."""
         if self.wire is not None:
-            yield from self.bodies(malformed_bodies)
+            yield from malformed_bodies(self.wire)
             return
         first, second, third = (self.event(index) for index in range(3))
         broken = (first, with_broken_json(second), third)
@@ -206,16 +186,14 @@ class ServedContext(CheckContext):
         return [first + second, *others] if silent else [first, second, *others]
 
     def says_nothing_first(self) -> bool:
-        """Tell whether event(0) gives nothing until event(1) comes: it may only name the role.
+        """Tell whether event(0) gives nothing where event(1) does: it may only name the role.
 
         An adapter that gives each event only once it has the next gives nothing for either.
         """
-        if self._silent_first is None:
-            self._silent_first = not self._gives([0]) and self._gives([0, 1])
-        return self._silent_first
+        return not self._gives(0) and self._gives(1)
 
-    def _gives(self, indices: Sequence[int]) -> bool:
-        return bool(self._read(ended_cleanly(sent(self, indices))).events)
+    def _gives(self, index: int) -> bool:
+        return bool(self._read(ended_cleanly(sent(self, [index]))).events)
 
     def _events(self, name: str, chunks: Iterable[bytes]) -> Body:
         parts = tuple(WirePart(Role.OTHER, chunk) for chunk in chunks)
@@ -280,11 +258,10 @@ class ServedContext(CheckContext):
                 url = scenario.backend.url
                 with transport.in_process(url, self.content_type) as give:
                     before = len(scenario.backend.exchanges)
-                    give(b"")
-                    scenario.read()
+                    read = _reader(scenario, give)
+                    read(b"")
                     if len(scenario.backend.exchanges) == before:
-                        scenario.in_process = True
-                        yield _reader(scenario, give)
+                        yield read
                         return
             yield _reader(scenario, self._give_over_http(scenario))
 
@@ -308,40 +285,24 @@ class ServedContext(CheckContext):
             )
         return log
 
-    def read_whole(self, body: Body) -> Log:
-        """Return what a fresh adapter makes of `body`, sent in one piece; it is no case."""
-        return self._read(Response((Send(body.data), End()), content_type=self.content_type))
-
     def _read(self, response: Response) -> Log:
         with self.apart(response) as scenario:
             scenario.set_up()
             return scenario.read()
 
-    def opened(self, first: int) -> EventSource:
-        """Return an endless stream of the author's with events from `first` on, after event(0)."""
-        return Opened(self, first, joined=self.says_nothing_first()) if first else self
-
-    def plain_text(self, number: int, first: int = 0) -> str:
-        """Return the text of so many events of a stream, as the adapter gives it undisturbed.
+    def plain_text(self, indices: Iterable[int]) -> str:
+        """Return the text of these events, as the adapter gives it when nothing is special.
 
         They are sent as they are and the body then ends; that the turn is cut does not matter.
-
-        Args:
-            number: how many events.
-            first: as for `opened`.
 
         Raises:
             Skip: they carry no text; there is nothing to compare.
         """
-        response = ended_cleanly(sent(self.opened(first), range(number)))
-        log = self._read(response)
-        if self._steady is None:
-            self._steady = self._read(response).text == log.text
-        if not self._steady:
-            raise Skip("the adapter gives another text whenever it reads: see isolation/repeat")
+        log = self._read(ended_cleanly(sent(self, indices)))
         if not log.text:
-            end = ending_of(log.error, ended=log.ended)
-            raise Skip(f"the adapter gives no text for event(i) ({end})")
+            raise Skip(
+                f"the adapter gives no text for event(i) ({ending_of(log.error, ended=log.ended)})"
+            )
         return log.text
 
     def response(self, body: Body, *ending_steps: Step) -> Response:
@@ -353,10 +314,10 @@ class ServedContext(CheckContext):
 
         Args:
             texts: what it says, where there is a wire.
-            first: which stream, where there is none; as for `opened`.
+            first: number of the first event, where there is none.
         """
         if self.wire is None:
-            return ended_cleanly(sent(self.opened(first), range(2)))
+            return ended_cleanly(sent(self, range(first, first + 2)))
         return self.response(self.wire.encode(*map(TextDelta, texts), Finish(FinishReason.STOP)))
 
     def malformed_responses(self) -> dict[str, Response]:
@@ -366,7 +327,7 @@ class ServedContext(CheckContext):
         """
         try:
             if self.wire is not None:
-                return {body.name: self.response(body) for body in self.bodies(malformed_bodies)}
+                return {body.name: self.response(body) for body in malformed_bodies(self.wire)}
             spoiled = (self.event(0), with_broken_json(self.event(1)))
         except Unsupported:
             return {}
@@ -374,11 +335,7 @@ class ServedContext(CheckContext):
 
     @contextmanager
     def case(
-        self,
-        name: str,
-        *responses: Response,
-        level: Level | None = None,
-        first_use: bool = False,
+        self, name: str, *responses: Response, level: Level | None = None
     ) -> Iterator[Scenario]:
         """Try one case: a fresh backend, client, ledger and model.
 
@@ -390,24 +347,15 @@ class ServedContext(CheckContext):
             name: what is special about the case; empty if the check has only one.
             responses: what the backend answers, in turn.
             level: of this case, where it is not the check's.
-            first_use: the adapter may take its time: it imports, and reads certificates.
 
         Raises:
             Failure: the adapter hung.
             SetUpError: `new_model` or `event` cannot be used.
             BackendError: the backend failed.
         """
-        with self.judging(name, level), self.apart(*responses, first_use=first_use) as scenario:
+        with self.judging(name, level), self.apart(*responses) as scenario:
             scenario.set_up()
             yield scenario
-
-    def throw_garbage_away(self) -> None:
-        """Collect what is garbage by now: what it leaks is not the adapter's."""
-        throw_garbage_away()
-
-    def collecting_often(self) -> AbstractContextManager[None]:
-        """Let the collector run inside the block, and at every turn; what was there is gone."""
-        return collecting_often()
 
     def send(self, scenario: Scenario, request: Request) -> Sending:
         """Let the adapter stream `request`, and return all that it sent for it."""
@@ -420,7 +368,7 @@ class ServedContext(CheckContext):
         super().note_failure(failure, name, level)
 
     @contextmanager
-    def apart(self, *responses: Response, first_use: bool = False) -> Iterator[Scenario]:
+    def apart(self, *responses: Response) -> Iterator[Scenario]:
         """Prepare a scenario that is not judged and not set up yet; its exceptions pass through.
 
         Responses that leave their media type at server-sent events have the wire's.
@@ -435,8 +383,7 @@ class ServedContext(CheckContext):
             with ExitStack() as cleanup:
                 cleanup.enter_context(backend)
                 self.egress.allow(*backend.address)
-                target = self._patient if first_use else self.target
-                scenario = Scenario(target, backend, Ledger(), self.leaks, cleanup)
+                scenario = Scenario(self.target, backend, Ledger(), self.leaks, cleanup)
                 try:
                     with _no_faulty_events(scenario):
                         yield scenario
@@ -446,11 +393,6 @@ class ServedContext(CheckContext):
                     raise failure.with_evidence(scenario.evidence()) from None
         finally:
             backend.raise_faults()
-
-    @property
-    def _patient(self) -> Target:
-        """The target with a minute for what else may take two seconds."""
-        return replace(self.target, deadline=_AT_FIRST * self.target.deadline)
 
     def typed(self, response: Response) -> Response:
         """Return `response` with the wire's media type, if it was left at server-sent events."""
@@ -462,21 +404,12 @@ class ServedContext(CheckContext):
 
 
 def _reader(scenario: Scenario, give: Callable[[bytes], None]) -> Callable[[bytes], Log]:
-    """Return what lets the scenario's model read a body that `give` hands to it.
-
-    It raises `Failure` where the model hangs, or gives what is no event.
-    """
+    """Return what lets the scenario's model read a body that `give` hands to it."""
 
     def read(data: bytes) -> Log:
         give(data)
-        try:
-            log = scenario.read()
-        except Hang as hang:
-            raise hung(hang) from None
-        try:
-            scenario.expect_events_only()
-        finally:
-            scenario.consumer.faults.clear()  # the next body is judged by itself
+        log = scenario.read()
+        scenario.expect_events_only()
         return log
 
     return read
@@ -511,16 +444,9 @@ def run(check: Check, target: Target) -> Outcome:
     """
     missing = [need for need in check.needs if not getattr(target, need.value)]
     if Need.EVENT_LOOP in missing:
-        return Outcome(
-            check,
-            Status.SKIPPED,
-            "for asynchronous adapters: here is no event loop",
-            cause=Cause.OTHER,
-        )
-    if unable := lacked(check.about, target.lacks):
-        return Outcome(check, Status.SKIPPED, lacking(unable), cause=Cause.LACKS)
+        return Outcome(check, Status.SKIPPED, "for asynchronous adapters: here is no event loop")
     if missing:
-        return Outcome(check, Status.SKIPPED, needed(*missing), cause=Cause.ATTRIBUTE)
+        return Outcome(check, Status.SKIPPED, needed(*missing))
     redact = target.secret.redact
     with _guarded() as egress, caught_leaks() as leaks:
         context = ServedContext(check, target, egress, leaks)

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from modeltest.clock import join_fairly
 from modeltest.threads import KitThread, Place, is_kit_thread
 
 _CONSUMER = str(Path(__file__).parents[1] / "consumer")
@@ -71,32 +70,6 @@ def caught_leaks() -> Iterator[Leaks]:
                 sys.unraisablehook, threading.excepthook = _hooks
 
 
-def throw_garbage_away() -> None:
-    """Collect what is garbage by now, and forget what it leaks: it is not the adapter's."""
-    with caught_leaks():
-        _collect()
-
-
-@contextmanager
-def collecting_often() -> Iterator[None]:
-    """Let the collector run inside the block, as in a real program, but at every turn.
-
-    What was garbage before is thrown away. A finalizer that can deadlock does so only where the
-    collector interrupts the right line: a day's collections are made in a moment.
-    """
-    throw_garbage_away()
-    enabled, thresholds = gc.isenabled(), gc.get_threshold()
-    gc.set_threshold(*_OFTEN)
-    gc.enable()
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
-        (gc.enable if enabled else gc.disable)()
-
-
-_OFTEN = 50, 5, 5
-"""Objects made between two collections, and how many of those until older ones are looked at."""
 _lock = threading.Lock()
 _collecting: list[Leaks] = []
 _hooks = (sys.unraisablehook, threading.excepthook)
@@ -125,7 +98,7 @@ def _collect() -> None:
     """
     thread = KitThread(gc.collect, name="modeltest collector")
     thread.start()
-    join_fairly(thread, _PATIENCE)
+    thread.join(_PATIENCE)
 
 
 _PATIENCE = 2.0

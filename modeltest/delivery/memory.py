@@ -146,10 +146,6 @@ class ParserContext(CheckContext):
             raise Skip(f"{body.name} is not even read as it stands: another test says so")
         return reading
 
-    def read_whole(self, body: Body) -> Reading:
-        """Return what the parser makes of `body`; it is no case."""
-        return self.parser.read(body.data)
-
     def _plain_or_none(self, body: Body) -> Reading | None:
         try:
             reading = self.parser.read(body.data)

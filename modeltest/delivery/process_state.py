@@ -12,10 +12,9 @@ from contextlib import contextmanager, suppress
 from types import FunctionType
 from typing import Any
 
-from modeltest.delivery.early_end import process_kept_alive
 from modeltest.harness import Evidence, Failure
 from modeltest.text import short_repr
-from modeltest.threads import copies_came_back
+from modeltest.threads import calling_place, copies_came_back, is_adapter_thread, other_threads
 
 _Slot = tuple[Callable[[], Any], Callable[[Any], object]]
 
@@ -25,8 +24,8 @@ def process_state_kept() -> Iterator[list[str]]:
     """Give back, at the end of the block, what an adapter changed for the whole process.
 
     A library that changes it, changes it for all of its user's program; and for the tests that
-    follow. Meanwhile `os._exit()` and `os.exec*()` do not end the process, with a status that may
-    say that all is well: they end the thread.
+    follow. Meanwhile `os._exit()` does not end the process, with a status that says that all is
+    well: it ends the thread.
 
     Yields:
         What the adapter did, each in words; complete at the end of the block.
@@ -38,19 +37,21 @@ def process_state_kept() -> Iterator[list[str]]:
             return
         before = {name: read() for name, (read, _) in _SLOTS.items()}
         copies_came_back()  # those of the check before, too late for it
-        with process_kept_alive(changes) as stand_in:
-            try:
-                yield changes
-            finally:
-                if os._exit is not stand_in and not block.shared:
-                    changes.append(_changed("os._exit", os._exit))
-                if not block.shared:
-                    changes += _put_back(before)
-                if copies_came_back():
-                    changes.append(
-                        "the adapter forked, and the child came back to its consumer, which then "
-                        "exists twice."
-                    )
+        real, stand_in = os._exit, _Exit(changes)
+        os._exit = stand_in  # type: ignore[assignment] # it never returns either
+        try:
+            yield changes
+        finally:
+            if os._exit is not stand_in and not block.shared:
+                changes.append(_changed("os._exit", os._exit))
+            os._exit = real
+            if not block.shared:
+                changes += _put_back(before)
+            if copies_came_back():
+                changes.append(
+                    "the adapter forked, and the child came back to its consumer, which then "
+                    "exists twice."
+                )
 
 
 def failure_of(changes: list[str]) -> Failure:
@@ -100,6 +101,33 @@ def _put_back(before: Mapping[str, object]) -> Iterator[str]:
         if not _same(value, before[name]):
             yield _changed(name, value)
             write(before[name])
+
+
+class _Exit:
+    """Stands in for `os._exit` while a check runs."""
+
+    def __init__(self, changes: list[str]) -> None:
+        self._changes = changes
+        self._real = os._exit
+        self._process = os.getpid()
+        # Test runners have threads that end the process when a test takes too long.
+        self._foreign = {
+            thread
+            for thread in other_threads()
+            if not is_adapter_thread(thread) and thread.ident != threading.get_ident()
+        }
+
+    def __call__(self, status: int) -> None:
+        here = threading.get_ident()
+        is_foreign = any(thread.ident == here and thread.is_alive() for thread in self._foreign)
+        if is_foreign or os.getpid() != self._process:
+            self._real(status)
+        place = calling_place(sys._getframe(1))
+        self._changes.append(
+            f"os._exit({short_repr(status)}) was called at {place}; the process, and with it the "
+            "test run, is not an adapter's to end."
+        )
+        raise SystemExit("modeltest ends the thread that calls os._exit(), not the process")
 
 
 def _changed(name: str, value: object) -> str:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
-__tracebackhide__ = True  # the same, for pytest
 
 FIXES = {
     "reader/iterable": "let stream_sse(body) be a generator function, or return an iterator",

@@ -19,7 +19,7 @@ def judge(context: CheckContext, run_check: Callable[[], None]) -> None:
         with process_state_kept() as changes:
             run_check()
     except context.skips as skip:
-        context.leave_unjudged(skip)
+        context.leave_unjudged(str(skip))
     except Failure as failure:
         context.note_failure(failure)
     except context.harm as harm:

@@ -10,17 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from modeltest.clock import deadline, pause
+from modeltest.clock import now, pause
 from modeltest.harness import Answer, Evidence, Failure, SetUpError, count, size
-from modeltest.threads import (
-    ending_of,
-    is_adapter_thread,
-    is_executor_thread,
-    other_threads,
-    shown,
-    waiting,
-    waits_at,
-)
+from modeltest.threads import ending_of, is_adapter_thread, other_threads, shown, waits_at
 
 if TYPE_CHECKING:
     from modeltest.backend import Backend, Exchange
@@ -38,12 +30,6 @@ _LOOKS = 25
 """Looks, 2 ms apart at least, at which a thread has not moved. Each one needs the kit's own
 thread to be scheduled, so that on a loaded machine the adapter's threads had their turns."""
 
-_SHOWN = 3
-"""Threads of the adapter's that a failure shows."""
-
-_DOES = {True: "waits", False: "computes", None: "is"}
-"""What a thread does, by whether it waits."""
-
 _REST = 0.5
 """Seconds that threads may take to come to rest."""
 
@@ -56,7 +42,6 @@ class Scenario:
         backend: the server it talks to.
         ledger: the client's connections.
         adapter_info: what the adapter shows of itself: its methods and their signatures.
-        in_process: whether answers are played without the backend, which then saw nothing.
     """
 
     consumer: Consumer
@@ -75,7 +60,6 @@ class Scenario:
         self.ledger = ledger
         self._leaks = leaks
         self._cleanup = cleanup
-        self.in_process = False
         self._threads = other_threads()
         self._model: list[Any] = []
 
@@ -142,8 +126,7 @@ class Scenario:
 
     def answer(self, body: Body, log: Log) -> Answer:
         """Return what the adapter made of `body`, to be judged."""
-        who = self.model_error, self.package, self.retries, self.requests
-        return Answer(body, log, *who, lacks=self.target.lacks)
+        return Answer(body, log, self.model_error, self.package, self.retries, self.requests)
 
     def drop_model(self) -> None:
         """Let go of the model, as its user does at last.
@@ -272,12 +255,12 @@ class Scenario:
         Raises:
             Failure: something is still held, or was leaked into the interpreter.
         """
-        with deadline(self.target.deadline) as limit:
-            released = self.backend.wait(self._all_over, limit.left) and self.ledger.wait(
-                self._nothing_held, limit.left
-            )
-        if not released:
-            raise Failure(self._still_open(after), timed=True)
+        deadline = now() + self.target.deadline
+        if not self.backend.wait(self._all_over, self.target.deadline):
+            raise Failure(self._still_open(after))
+        remaining = max(0.0, deadline - now())
+        if not self.ledger.wait(self._nothing_held, remaining):
+            raise Failure(self._still_open(after))
         self.expect_no_leak(after)
 
     def expect_events_only(self, *, hung: bool = False) -> None:
@@ -328,23 +311,23 @@ class Scenario:
             Failure: with the statement.
         """
         if not self.backend.wait(condition, self.target.deadline):
-            raise Failure(statement, timed=True)
+            raise Failure(statement)
 
     def let_threads_rest(self) -> None:
         """Wait until the threads that the adapter started have ended, or stand still.
 
         One that goes on and on, such as a heartbeat, is not waited for.
         """
+        until = now() + min(_REST, self.target.deadline)
         still, last = 0, None
-        with deadline(min(_REST, self.target.deadline)) as limit:
-            while still < _LOOKS and not limit.over:
-                threads = self._started()
-                if not threads:
-                    return
-                marks = _positions(threads)
-                still = still + 1 if marks == last else 0
-                last = marks
-                pause(0.002)  # a thread's end signals nothing that could be waited for
+        while still < _LOOKS and now() < until:
+            threads = self._started()
+            if not threads:
+                return
+            marks = _positions(threads)
+            still = still + 1 if marks == last else 0
+            last = marks
+            pause(0.002)  # a thread's end signals nothing that could be waited for
 
     def _all_over(self) -> bool:
         return all(exchange.over for exchange in self.backend.exchanges)
@@ -360,10 +343,10 @@ class Scenario:
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return what server, client and threads have to say now."""
-        found = [] if self.in_process else [Evidence("server", self._server_saw())]
+        found = [Evidence("server", self._server_saw())]
         if self.target.transport.tracks and self.ledger.connections:
             found.append(Evidence("client", "\n".join(self.ledger.describe())))
-        found += [Evidence("thread", line) for line in self.started_threads(_SHOWN)]
+        found += [Evidence("thread", line) for line in self.started_threads()[:3]]
         return tuple(found)
 
     def requests_shown(self) -> Evidence:
@@ -376,14 +359,14 @@ class Scenario:
         """The threads that were there before the case began: neither the kit's nor an adapter's."""
         return frozenset(thread for thread in self._threads if not is_adapter_thread(thread))
 
-    def started_threads(self, at_most: int) -> list[str]:
-        """Describe some of the live threads that the adapter started in this case."""
-        places = {thread: waits_at(thread) for thread in self._started_by_adapter()}
-        found = sorted(filter(places.get, places), key=lambda thread: thread.name)[:at_most]
-        return [
-            f'"{thread.name}", started by the adapter, {_DOES[waits]} at {places[thread]}'
-            for thread, waits in waiting(found).items()
-        ]
+    def started_threads(self) -> list[str]:
+        """Describe the live threads that the adapter started in this case."""
+        lines = []
+        for thread in sorted(self._started(), key=lambda thread: thread.name):
+            where = waits_at(thread)
+            if where:
+                lines.append(f'"{thread.name}", started by the adapter, waits at {where}')
+        return lines
 
     def held(self) -> dict[str, int]:
         """Return how much of what a stream may leave behind there is now.
@@ -391,16 +374,13 @@ class Scenario:
         Descriptors are those of the whole process, and none where the system does not tell.
         """
         return {
-            "thread": len(self._started_by_adapter()),
+            "thread": len(self._started()),
             "task": self.consumer.tasks(),
             "file descriptor": _open_descriptors(),
         }
 
     def _started(self) -> set[threading.Thread]:
         return other_threads() - self._threads
-
-    def _started_by_adapter(self) -> set[threading.Thread]:
-        return {thread for thread in self._started() if not is_executor_thread(thread)}
 
     def _server_saw(self) -> str:
         exchanges = self.backend.exchanges

@@ -81,7 +81,7 @@ class Sending:
         """The requests, and what was refused; without headers, which say nothing of tools."""
         sent: list[Exchange | Caught] = [*self.exchanges, *self.caught]
         first = [one.summary for one in sent[:_SHOWN]]
-        request = Evidence("request", "\n".join(first) or "none")
+        request = Evidence("request", "\n".join(first) or "none", always=True)
         return (request, refused(self.attempts)) if self.attempts else (request,)
 
     def expect_one(self) -> Exchange:

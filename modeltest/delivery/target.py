@@ -42,7 +42,6 @@ class Target:
         idle_timeout: seconds of silence after which it gives up, or None.
         refused_tool_names: names it refuses by a rule of its own.
         accepted_tool_names: names it accepts by a rule of its own.
-        lacks: what it does not do, of the values of `Ability`.
         deadline: seconds within which something must happen; an upper limit only.
         open_stream: `(model, request)` → the stream; None calls `model.stream(request)`.
         translate: `(event)` → the adapter's own event as the kit's; None takes it as it is.
@@ -61,7 +60,6 @@ class Target:
     idle_timeout: float | None = None
     refused_tool_names: tuple[str, ...] = ()
     accepted_tool_names: tuple[str, ...] = ()
-    lacks: tuple[str, ...] = ()
     deadline: float = 2.0
     open_stream: Callable[..., Any] | None = None
     translate: Callable[[Any], Any] | None = None

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 
 from modeltest.encoding.framing import Framing
 from modeltest.encoding.payloads import Role, Unsupported, WirePart
-from modeltest.interface import (
-    Finish,
-    FinishReason,
-    ReasoningDelta,
-    TextDelta,
-    ToolCallDelta,
-    Usage,
-)
+from modeltest.interface import Finish, TextDelta, Usage
 
 if TYPE_CHECKING:
     from modeltest.encoding.payloads import WireError
@@ -38,9 +31,6 @@ class Body:
         error: what the provider says in it when it fails in mid-stream.
         accepted_reasons: every finish reason that is right, the one in `events` included.
         accepted_raws: every `Finish.raw` that is right, the one in `events` included.
-        either: providers and published readers disagree about it: the whole turn is right, and
-            so is a declared error.
-        any_call_ids: an adapter may give the calls ids of its own, though some are sent.
 
     Raises:
         TypeError: a part is no WirePart.
@@ -55,8 +45,6 @@ class Body:
     error: WireError | None = None
     accepted_reasons: frozenset[str] = frozenset()
     accepted_raws: frozenset[str] = frozenset()
-    either: bool = False
-    any_call_ids: bool = False
 
     def __post_init__(self) -> None:
         for part in self.parts:
@@ -83,17 +71,6 @@ class Body:
         """The Finish an adapter must give, or None where it must not give one."""
         finishes = [event for event in self.events if isinstance(event, Finish)]
         return finishes[0] if finishes else None
-
-    @property
-    def abilities(self) -> frozenset[str]:
-        """What an adapter must be able to do to read it, of "tools" and "reasoning"."""
-        calls = any(
-            isinstance(event, ToolCallDelta)
-            or (isinstance(event, Finish) and event.reason == FinishReason.TOOL_USE)
-            for event in self.events
-        )
-        thinks = any(isinstance(event, ReasoningDelta) for event in self.events)
-        return frozenset([*["tools"] * calls, *["reasoning"] * thinks])
 
     @property
     def boundaries(self) -> tuple[int, ...]:

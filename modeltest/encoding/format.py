@@ -103,9 +103,6 @@ class WireFormat:
     stops_at_finish: bool = False
     """Whether a reader may stop at the finish event, and so never see what follows it."""
 
-    may_begin_with_text: bool = False
-    """Whether a stream may begin with text, without what `start_events` gives."""
-
     usage_placements: tuple[UsagePlacement, ...] = ()
     """Where token counts may stand, the provider's own way first; empty: it sends none."""
 
@@ -117,12 +114,6 @@ class WireFormat:
 
     calls_mean_tool_use: bool = False
     """Whether a call alone turns the reason for an ordinary stop into TOOL_USE."""
-
-    close_delimited: bool = True
-    """Whether an answer may come over HTTP/1.0, where the connection's end is the body's."""
-
-    sdk_gives_call_ids: bool = True
-    """Whether the provider's own package gives the ids of calls on; if not, any will do."""
 
     other_reasons: ClassVar[Mapping[str, frozenset[str]]] = {}
     """For some finish reasons, other readings of them that are right as well."""
@@ -517,5 +508,4 @@ class WireFormat:
             error=error,
             accepted_reasons=accepted_reasons(self, finish, events) if finish else frozenset(),
             accepted_raws=self.accepted_raws(finish.raw) if finish else frozenset(),
-            any_call_ids=not self.sdk_gives_call_ids,
         )

@@ -93,15 +93,12 @@ class WireError:
         type: the provider's error type or code; empty where the shape has none.
         message: the provider's words; empty where the shape has none.
         payloads: what is sent, one payload an event, whatever follows the error included.
-        should: whether a good reader may miss it, so that missing it is a SHOULD: it is no
-            event at all, or looks like a finish.
     """
 
     name: str
     type: str
     message: str
     payloads: tuple[Payload, ...]
-    should: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:

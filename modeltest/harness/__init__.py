@@ -1,14 +1,7 @@
 """What a check is, what it may ask for, and how its verdict reads; no client, no socket."""
 
-from modeltest.harness.ability import (
-    NOT_FOR_THIS_FORMAT,
-    Ability,
-    Cause,
-    lacked,
-    lacking,
-)
 from modeltest.harness.answer import Answer, Asked, Declares, ErrorTypes, Transcript
-from modeltest.harness.check import Check, Example, Level, Need, check, module_docstring
+from modeltest.harness.check import Check, Example, Level, Need, check
 from modeltest.harness.context import CheckContext, FailedCase, needed
 from modeltest.harness.failure import (
     Evidence,
@@ -25,12 +18,9 @@ from modeltest.harness.outcome import ContractWarning, Outcome, Status
 from modeltest.harness.secret import SHORTEST, Secret
 
 __all__ = [
-    "NOT_FOR_THIS_FORMAT",
     "SHORTEST",
-    "Ability",
     "Answer",
     "Asked",
-    "Cause",
     "Check",
     "CheckContext",
     "ContractWarning",
@@ -51,9 +41,6 @@ __all__ = [
     "check",
     "count",
     "hung",
-    "lacked",
-    "lacking",
-    "module_docstring",
     "needed",
     "refused",
     "report",

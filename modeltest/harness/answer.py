@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -83,7 +83,6 @@ class Answer:
         package: the top-level package that the adapter comes from.
         retries: extra requests that the adapter may send before the first event.
         requests: the requests that were sent for it, in short; none in memory.
-        lacks: what the adapter does not do, and is not judged by.
     """
 
     body: Body
@@ -92,4 +91,3 @@ class Answer:
     package: str
     retries: int = 0
     requests: Sequence[str] = ()
-    lacks: Collection[str] = ()

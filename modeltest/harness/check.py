@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-import functools
-import sys
-import tokenize
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from modeltest.backend import Response
     from modeltest.encoding import Body, WireFormat
-    from modeltest.harness.ability import Ability
 
     Shown = Response | Body | Iterable[Body] | bytes | str
 
@@ -79,13 +74,11 @@ class Check:
         why: what goes wrong in practice when it is broken.
         fix: what to do about it.
         needs: what the test case must set for it.
-        about: what the adapter must be able to do: one that lacks it is not judged.
         example: what the documentation shows.
         judge: the function that judges. Where there are `bodies` it is given the `Answer` to
             each; else the `CheckContext`. It raises `Failure`.
         bodies: asks a wire format for the bodies that are to be read, one case each.
         in_memory: whether it can judge a stream parser, which is given bytes and no server.
-        fixes: framing → what to do, where that is another thing than for server-sent events.
     """
 
     id: str
@@ -98,8 +91,6 @@ class Check:
     judge: Callable[[Any], None]
     bodies: Callable[[WireFormat], Iterable[Body]] | None = None
     in_memory: bool = False
-    fixes: Mapping[Any, str] = field(default_factory=dict)
-    about: tuple[Ability, ...] = ()
 
     @property
     def group(self) -> str:
@@ -112,31 +103,6 @@ class Check:
         return f"test_{self.judge.__name__}"
 
 
-def docstring_of(function: Callable[..., Any]) -> str:
-    """Return a function's docstring, from its source where `python -OO` has left it out."""
-    if function.__doc__ is not None or sys.flags.optimize < 2:
-        return function.__doc__ or ""
-    return _docstrings(function.__code__.co_filename).get(function.__name__, "")
-
-
-def module_docstring(file: str) -> str:
-    """Return the docstring of the module of that file, whatever `python -OO` has left out."""
-    return _docstrings(file).get("", "")
-
-
-@functools.cache
-def _docstrings(file: str) -> dict[str, str]:
-    """Return the docstrings in a file by the name of their function; the module's own has none."""
-    with tokenize.open(file) as source:
-        tree = ast.parse(source.read())
-    found = {
-        node.name: ast.get_docstring(node, clean=False) or ""
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-    }
-    return {**found, "": ast.get_docstring(tree) or ""}
-
-
 def check(
     id: str,  # noqa: A002 - the contract's word
     level: Level = Level.MUST,
@@ -145,8 +111,6 @@ def check(
     needs: tuple[Need, ...] = (),
     bodies: Callable[[WireFormat], Iterable[Body]] | None = None,
     in_memory: bool = False,
-    fixes: Mapping[Any, str] | None = None,
-    about: tuple[Ability, ...] = (),
     example: Example | None = None,
 ) -> Callable[[Callable[[Any], None]], Check]:
     """Make a `Check` of a function; its docstring gives the requirement and the why.
@@ -158,9 +122,7 @@ def check(
         needs: what the test case must set; the wire format follows from `bodies`.
         bodies: the bodies that are delivered, in whichever way; the function is then given the
             answer to each. Without them it is given the context, and plays what it needs.
-        fixes: the same for other framings than server-sent events, where it is not the same.
         in_memory: a function that is given the context needs no server. With `bodies` none does.
-        about: what the adapter must be able to do; with `lacks` it says that it does not.
         example: what the documentation shows.
 
     Raises:
@@ -168,7 +130,7 @@ def check(
     """
 
     def make(function: Callable[[Any], None]) -> Check:
-        requirement, _, why = docstring_of(function).partition("\n")
+        requirement, _, why = (function.__doc__ or "").partition("\n")
         if not requirement or not why.strip():
             raise TypeError(f"check {id}: the docstring gives a requirement, then the why")
         wanted = needs if bodies is None or Need.WIRE in needs else (Need.WIRE, *needs)
@@ -183,8 +145,6 @@ def check(
             function,
             bodies,
             in_memory or bodies is not None,
-            fixes or {},
-            about,
         )
 
     return make

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from modeltest.harness.ability import NOT_FOR_THIS_FORMAT, Cause, lacked, lacking
 from modeltest.harness.answer import Answer
 from modeltest.harness.check import Level
 from modeltest.harness.failure import Failure, Skip, report
@@ -20,10 +18,6 @@ if TYPE_CHECKING:
     from modeltest.harness.answer import ErrorTypes, Transcript
     from modeltest.harness.check import Check
     from modeltest.harness.failure import Evidence
-
-
-READINGS = 3
-"""How often a body is read to see whether the same comes of it."""
 
 
 def needed(*names: str) -> str:
@@ -48,30 +42,24 @@ class CheckContext(ABC):
         check: the check.
         failed: the cases that failed.
         tried: how many cases were tried.
-        counted: says how many failed, where that is no number of cases.
         unjudged: why cases could not be judged, with their names.
         skips: what leaves a case, or the whole check, unjudged; the text says why.
         harm: what tells that the adapter harmed the process, so that the kit cannot go on.
         endings: the ways in which a body can be cut short here, by name.
         good_endings: the ways in which a whole body can end here, by name.
-        lacks: what the adapter does not do; nothing with it is delivered.
     """
 
     skips: tuple[type[Exception], ...] = (Skip,)
     harm: tuple[type[Exception], ...] = ()
     endings: Sequence[str] = ("",)
     good_endings: Sequence[str] = ("",)
-    lacks: Collection[str] = ()
 
     def __init__(self, check: Check) -> None:
         self.check = check
         self.failed: list[FailedCase] = []
         self.tried = 0
-        self.counted = ""
         self.unjudged: dict[str, list[str]] = {}
-        self._causes: list[Cause] = []
         self._plain: dict[bytes, Transcript] = {}
-        self._again: dict[bytes, tuple[Transcript, ...]] = {}
 
     # What there is to deliver
 
@@ -127,25 +115,12 @@ class CheckContext(ABC):
         """Return the bodies for which `ask` asks the wire format.
 
         Raises:
-            Skip: there is no wire format, or the adapter lacks what each of them is about.
+            Skip: there is no wire format.
             Unsupported: the format has none.
         """
         if self.wire is None:
-            raise Skip(needed("wire"), Cause.ATTRIBUTE)
-        return self.fitting(ask(self.wire))
-
-    def fitting(self, bodies: Iterable[Body]) -> tuple[Body, ...]:
-        """Return those of `bodies` that the adapter can read; it says what it `lacks`.
-
-        Raises:
-            Skip: there is none.
-        """
-        asked = tuple(bodies)
-        missing = {body.name: lacked(sorted(body.abilities), self.lacks) for body in asked}
-        fitting = tuple(body for body in asked if not missing[body.name])
-        if asked and not fitting:
-            raise Skip(lacking(dict.fromkeys(chain(*missing.values()))), Cause.LACKS)
-        return fitting
+            raise Skip(needed("wire"))
+        return tuple(ask(self.wire))
 
     def bodies_if_any(self, ask: Callable[[WireFormat], Iterable[Body]]) -> tuple[Body, ...]:
         """Return the same; none where there is no wire format, or it has none."""
@@ -216,16 +191,6 @@ class CheckContext(ABC):
             self._plain[body.data] = self.read_apart(body)
         return self._plain[body.data]
 
-    @abstractmethod
-    def read_whole(self, body: Body) -> Transcript:
-        """Return what a fresh adapter makes of `body`, sent in one piece; it is no case."""
-
-    def again(self, body: Body) -> tuple[Transcript, ...]:
-        """Return further readings of `body`, all made in the same way: do they differ?"""
-        if body.data not in self._again:
-            self._again[body.data] = tuple(self.read_whole(body) for _ in range(READINGS))
-        return self._again[body.data]
-
     # What was found
 
     @contextmanager
@@ -242,7 +207,7 @@ class CheckContext(ABC):
             yield
         except self.skips as skip:
             self.tried -= 1
-            self.leave_unjudged(skip, name)
+            self.leave_unjudged(str(skip), name)
         except Failure as failure:
             self.note_failure(failure, name, level)
             if failure.hung:
@@ -252,17 +217,12 @@ class CheckContext(ABC):
         """Note that a case, or the whole check, failed; one that is noted already stays once."""
         if any(one.failure is failure for one in self.failed):
             return
-        if failure.should:
-            level = Level.SHOULD
         if name and level not in (None, self.check.level):
             name = f"{name} [{level}]"
         self.failed.append(FailedCase(name, level or self.check.level, failure))
 
-    def leave_unjudged(self, skip: Exception, name: str = "") -> None:
-        """Note that a case, or the whole check, cannot be judged, and why."""
-        own = isinstance(skip, Skip)  # else it is what the format cannot say
-        self._causes.append(skip.cause if isinstance(skip, Skip) else Cause.FORMAT)
-        reason = str(skip) if own else f"{NOT_FOR_THIS_FORMAT}{skip}"
+    def leave_unjudged(self, reason: str, name: str = "") -> None:
+        """Note that a case, or the whole check, cannot be judged."""
         self.unjudged.setdefault(reason, []).extend([name] if name else [])
 
     def run(self) -> None:
@@ -282,18 +242,11 @@ class CheckContext(ABC):
         """
         if not self.failed:
             status = Status.PASSED if self.tried else Status.SKIPPED
-            cause = (self._causes or [Cause.OTHER])[0] if not self.tried else None
-            return Outcome(self.check, status, self._reasons(), cause=cause)
+            return Outcome(self.check, status, self._reasons())
         must = any(one.level is Level.MUST for one in self.failed)
         failed = [(one.name, one.failure) for one in self.failed]
-        text = report(self.check.id, self.fix, failed, self.counted or self.tried, *more)
+        text = report(self.check.id, self.check.fix, failed, self.tried, *more)
         return Outcome(self.check, Status.FAILED if must else Status.WARNED, text)
-
-    @property
-    def fix(self) -> str:
-        """What to do about a failure that does not say so itself."""
-        fixes = self.check.fixes
-        return fixes.get(self.framing, self.check.fix) if fixes else self.check.fix
 
     def _reasons(self) -> str:
         """Say why cases could not be judged: each reason once, with the cases it holds for."""

@@ -8,35 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from modeltest.harness.ability import Cause
-
 if TYPE_CHECKING:
     from modeltest.threads import Hang
     from modeltest.transports import Attempt
 
 
 LABEL_WIDTH = 9
-_WIDTH = 180
-"""Characters of a line, at most, where it can be broken at a space."""
-_LITERAL = ("bytes", "wire", "body", "before", "after", "plain", "this", "expected", "got", "whole")
-"""What is copied from a report, and is therefore not broken."""
-
-
-def folded(line: str, width: int = _WIDTH, indent: str = "") -> list[str]:
-    """Return a line in as many as it takes, each broken at a space, and in words that are longer.
-
-    Args:
-        line: the line.
-        width: characters of each.
-        indent: what every further one begins with.
-    """
-    parts = []
-    while len(line) > width:
-        at = line.rfind(" ", width // 2, width)
-        at = width if at < 0 else at
-        parts.append(line[:at])
-        line = indent + line[at:].removeprefix(" ")
-    return [*parts, line]
 
 
 @dataclass(frozen=True)
@@ -56,20 +33,9 @@ class Evidence:
     def __str__(self) -> str:
         # Not splitlines(): U+2028 and the like are text.
         runs = itertools.groupby(self.text.split("\n"))
-        shown = (_times(line, len(list(same))) for line, same in runs)
-        width = _WIDTH - LABEL_WIDTH - 2
-        first, *rest = (part for line in shown for part in self._folded(line, width))
-        told = [f"  {self.label:<{LABEL_WIDTH}}{first}"]
-        return "\n".join([*told, *(" " * (LABEL_WIDTH + 2) + line for line in rest)])
-
-    def _folded(self, line: str, width: int) -> list[str]:
-        return [line] if self.label in _LITERAL else folded(line, width)
-
-
-MORE_TIME = Evidence(
-    "deadline", "MODELTEST_DEADLINE_SCALE=3 in the environment allows three times as long"
-)
-"""What is said where a deadline decided."""
+        first, *rest = (_times(line, len(list(same))) for line, same in runs)
+        lines = [f"  {self.label:<{LABEL_WIDTH}}{first}"]
+        return "\n".join([*lines, *(" " * (LABEL_WIDTH + 2) + line for line in rest)])
 
 
 class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
@@ -80,8 +46,6 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         evidence: what was seen, where.
         hung: whether the adapter did not come back; then no further case is tried.
         fix: how to fix it, where that is not what the check says.
-        should: whether it weighs as a SHOULD, whatever the check's level is.
-        timed: whether a deadline decided.
     """
 
     def __init__(
@@ -91,37 +55,19 @@ class Failure(Exception):  # noqa: N818 - a verdict, not a fault of the kit
         *,
         hung: bool = False,
         fix: str = "",
-        should: bool = False,
-        timed: bool = False,
     ) -> None:
         super().__init__(statement)
         self.statement = statement
         self.evidence = evidence
         self.hung = hung
         self.fix = fix
-        self.should = should
-        self.timed = timed
 
     def with_evidence(self, more: tuple[Evidence, ...]) -> Self:
         """Return the same verdict with more evidence, of the kinds that it does not have yet."""
         had = {evidence.label for evidence in self.evidence}
         new = (evidence for evidence in more if evidence.label not in had)
         evidence = (*self.evidence, *new)
-        return self._with(evidence, should=self.should)
-
-    def as_should(self) -> Self:
-        """Return the same verdict, to weigh as a SHOULD."""
-        return self._with(self.evidence, should=True)
-
-    def _with(self, evidence: tuple[Evidence, ...], *, should: bool) -> Self:
-        return type(self)(
-            self.statement,
-            evidence,
-            hung=self.hung,
-            fix=self.fix,
-            should=should,
-            timed=self.timed,
-        )
+        return type(self)(self.statement, evidence, hung=self.hung, fix=self.fix)
 
     def __str__(self) -> str:
         return "\n".join([self.statement, *map(str, self.evidence)])
@@ -146,25 +92,13 @@ def hung(hang: Hang, statement: str = "", *, fix: str = "") -> Failure:
         statement: what it means, where there is more to say than that something did not return.
         fix: as for `Failure`.
     """
-    text = statement or f"{hang}{_STANDS[hang.waits]}."
+    text = statement or f"{hang}; the stack shows where it waits."
     stack = "\n".join(hang.frames) or "(the thread has ended)"
-    return Failure(text, (Evidence("stack", stack),), hung=True, fix=fix, timed=True)
-
-
-_STANDS = {
-    True: "; the stack shows where it waits",
-    False: ": it computes; the stack shows where it is",
-    None: "; the stack shows where it is",
-}
-"""What is said of a hang, by whether it waits."""
+    return Failure(text, (Evidence("stack", stack),), hung=True, fix=fix)
 
 
 class Skip(Exception):  # noqa: N818 - not an error
-    """The check cannot judge this adapter; the text says why, and `cause` of which kind that is."""
-
-    def __init__(self, text: str, cause: Cause = Cause.OTHER) -> None:
-        super().__init__(text)
-        self.cause = cause
+    """The check cannot judge this adapter; the text says why."""
 
 
 class SetUpError(Exception):
@@ -209,12 +143,8 @@ _SHOWN, _NAMED = 3, 18
 """Cases that a report shows with what was seen, and how many more it names."""
 
 
-def _counted(broken: int, tried: int) -> str:
-    return f"{broken} of {max(broken, tried)} cases fail."
-
-
 def report(
-    rule: str, fix: str, broken: Sequence[tuple[str, Failure]], tried: int | str, *more: Evidence
+    rule: str, fix: str, broken: Sequence[tuple[str, Failure]], tried: int, *more: Evidence
 ) -> str:
     """Return the text of a rule that is broken: the cases, the first ones whole, and the fix.
 
@@ -222,15 +152,13 @@ def report(
         rule: the check's id.
         fix: how to fix it, where a failure does not say.
         broken: the name of each case that failed, and its failure; one at least.
-        tried: how many cases were tried; or a sentence that says how many failed.
+        tried: how many cases were tried.
         more: what was seen besides.
     """
     texts = [f"{name}: {failure}" if name else str(failure) for name, failure in broken]
     lines = [f"{rule}: {texts[0]}"]
     if len(texts) > 1:
-        # What was noted besides the cases, such as what happened to the process, is one more.
-        counted = tried if isinstance(tried, str) else _counted(len(texts), tried)
-        lines = [f"{rule}: {counted}"]
+        lines = [f"{rule}: {len(texts)} of {tried} cases fail."]
         lines += [f"- {text}" for text in texts[:_SHOWN]]
     rest = [(name, failure.in_short) for name, failure in broken[_SHOWN:]]
     lines += [f"- {name}: {text}" for name, text in rest if text]
@@ -238,13 +166,5 @@ def report(
     if names:
         others = f"; and {len(names) - _NAMED} others" if len(names) > _NAMED else ""
         lines.append(f"- and {len(names)} more: {'; '.join(names[:_NAMED])}{others}")
-    lines = [
-        part
-        for text in lines
-        for number, line in enumerate(text.split("\n"))
-        for part in ([line] if number else folded(line, indent=" " * (LABEL_WIDTH + 2)))
-    ]
     fixes = dict.fromkeys(failure.fix or fix for _, failure in broken)
-    timed = any(failure.timed for _, failure in broken)
-    last = [*more, *([MORE_TIME] if timed else ()), *(Evidence("fix", one) for one in fixes)]
-    return "\n".join([*lines, *map(str, last)])
+    return "\n".join([*lines, *map(str, more), *(str(Evidence("fix", one)) for one in fixes)])

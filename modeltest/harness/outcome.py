@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from modeltest.harness.ability import Cause
     from modeltest.harness.check import Check
     from modeltest.transports import Attempt
 
@@ -41,11 +40,9 @@ class Outcome:
         status: how it ended.
         text: the failure; else why cases could not be judged, if any.
         attempts: connections to elsewhere that were refused.
-        cause: why the check does not apply, if it was skipped.
     """
 
     check: Check
     status: Status
     text: str = ""
     attempts: tuple[Attempt, ...] = ()
-    cause: Cause | None = None

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import inspect
 import unittest
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from modeltest.harness import Evidence, Level
-from modeltest.testcases.known_faults import note_fault
-from modeltest.testcases.reporting import CHECK, REASON, RULE, raising_at
+from modeltest.harness import Level
 
 if TYPE_CHECKING:
     from modeltest.harness import Check
 
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
-__tracebackhide__ = True  # the same, for pytest
 
 
 _MARK = "_by_modeltest"
@@ -32,7 +28,6 @@ def attach(cls: type, name: str, method: Callable[..., None]) -> None:
     if existing is not method and getattr(existing, _MARK, False) is not existing:
         return
     setattr(method, _MARK, method)
-    method.__wrapped__ = raising_at(*_place_of(cls), cls)  # type: ignore[attr-defined] # its place
     method.__name__ = name
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     setattr(cls, name, method)
@@ -45,7 +40,6 @@ def attach_check(
     *,
     expected: str | None,
     skipped: str | None,
-    name: str = "",
 ) -> None:
     """Add the test method of one check.
 
@@ -55,23 +49,10 @@ def attach_check(
         judge: `(test case)` → the text of the failure, "" if there is none.
         expected: why it is expected to fail, if it is.
         skipped: why it is skipped, if it is.
-        name: what it is called in `expected_failures`, where another check has the same id.
     """
     level = "" if check.level is Level.MUST else f" [{check.level}]"
     reason = f" (expected to fail: {expected})" if expected else ""
-
-    def judge_known(case: Any) -> str:
-        text = judge(case)
-        if text:
-            note_fault(type(case), check, name or check.id, text, expected)
-        elif expected is not None:
-            case._end_with(case._failure(_unexpected(check, expected)))
-        return text
-
-    method = judging_method(f"{check.requirement}{level}{reason}\n\n{check.why}\n", judge_known)
-    setattr(method, CHECK, check.id)
-    setattr(method, RULE, check.requirement)
-    setattr(method, REASON, expected)
+    method = judging_method(f"{check.requirement}{level}{reason}\n\n{check.why}\n", judge)
     if skipped is not None:
         method = unittest.skip(skipped)(method)
     elif expected is not None:
@@ -79,21 +60,13 @@ def attach_check(
     attach(cls, check.method, method)
 
 
-def _unexpected(check: Check, reason: str) -> str:
-    return (
-        f"{check.id}: unexpected success: the check holds, and is listed as a known fault "
-        f"({reason}).\n"
-        f"{Evidence('fix', 'remove it from expected_failures; of a group, list the others')}"
-    )
-
-
 def judging_method(doc: str, judge: Callable[[Any], str]) -> Callable[..., None]:
     """Return a test method that fails with the text that `judge(test case)` returns, if any."""
 
-    def method(self: Any) -> None:
+    def method(self: unittest.TestCase) -> None:
         text = judge(self)
         if text:
-            self._raise_here(self._failure(text))
+            raise self.failureException(text)
 
     method.__doc__ = doc
     return method
@@ -157,7 +130,6 @@ def warn_at(cls: type, category: type[Warning], text: str) -> None:
     warnings.warn_explicit(text, category, file, line, module=cls.__module__)
 
 
-@functools.lru_cache(maxsize=1)  # one class after the other is given its methods
 def _place_of(cls: Any) -> tuple[str, int]:
     try:
         return inspect.getsourcefile(cls) or __file__, inspect.getsourcelines(cls)[1]

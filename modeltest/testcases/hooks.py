@@ -52,13 +52,7 @@ def event_bytes(event: Callable[[int], object], index: int, *, blank_line: bool)
     except Exception as error:
         raise SetUpError(f"event({index}) raised {error!r}") from error
     if isinstance(given, str):
-        try:
-            given = given.encode()
-        except UnicodeEncodeError as error:
-            raise SetUpError(
-                f"event({index}) gave {given!a:.200}, which UTF-8 cannot spell "
-                f"({error.reason}): give it as bytes, or escaped as JSON has it"
-            ) from None
+        given = given.encode()
     if not isinstance(given, bytes | bytearray):
         raise SetUpError(f"event({index}) gave {given!r}: expected str or bytes")
     if not given:

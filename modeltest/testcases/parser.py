@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unittest
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -20,10 +21,8 @@ from modeltest.testcases.attach import (
     warn_at,
     warn_of_slips,
 )
-from modeltest.testcases.environment import expect_usable_process
 from modeltest.testcases.hooks import hook
-from modeltest.testcases.reporting import ReportingTestCase
-from modeltest.testcases.settings import TRUTH, deadline_scale
+from modeltest.testcases.settings import deadline_scale
 
 if TYPE_CHECKING:
     from modeltest.encoding import Body
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 
 __unittest = True  # keeps this module's lines out of a failure's traceback
-__tracebackhide__ = True  # the same, for pytest
 
 SETUP_TEST = "test_reader_is_set_up"
 """The one test that fails when the test case itself is not right; all others then skip."""
@@ -42,7 +40,7 @@ _WHOLE = IN_MEMORY[0].method
 _METHODS = {name: (check.method,) for check in IN_MEMORY for name in (check.id, check.method)}
 
 
-class SSEReaderTestCase(ReportingTestCase):
+class SSEReaderTestCase(unittest.TestCase):
     """Holds a reader of response bodies to the contract: in memory, with no server.
 
     Subclass it, give `stream_sse` and `bodies` (or a `wire`, or both), and run
@@ -166,7 +164,6 @@ def _context_of(case: SSEReaderTestCase, check: Check) -> ParserContext:
     Raises:
         SetUpError: one of them cannot be used; the text says what is expected.
     """
-    expect_usable_process()
     owner = type(case).__name__
     wire = _wire_of(case)
     framing = Framing.SSE if wire is None else wire.framing
@@ -177,9 +174,7 @@ def _context_of(case: SSEReaderTestCase, check: Check) -> ParserContext:
             "OpenAIChat()"
         )
     deadline: Any = case.deadline
-    if not isinstance(case.strict, bool):
-        raise SetUpError(f"{owner}.strict: expected {TRUTH}, got {case.strict!r}")
-    if not isinstance(deadline, int | float) or deadline is True or not deadline > 0:
+    if not isinstance(deadline, int | float) or not deadline > 0:
         raise SetUpError(f"{owner}.deadline: expected seconds above 0, got {deadline!r}")
     try:
         parser = Parser(hook(case, "stream_sse", "body"), case.model_error)

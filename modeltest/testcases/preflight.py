@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def adapter_is_set_up(context: ServedContext) -> None:
     """Try the test case on the simplest answers, and name what is wrong with it."""
     pieces = _pieces(context)
-    with context.case("", Response((*events(pieces[:2]), End())), first_use=True) as scenario:
+    with context.case("", Response((*events(pieces[:2]), End()))) as scenario:
         _expect_kind(scenario)
         log = scenario.read()
         _expect_right_iterable(log)

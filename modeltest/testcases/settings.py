@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from modeltest.encoding import Framing, WireFormat
-from modeltest.harness import SHORTEST, Ability, Secret, SetUpError
+from modeltest.harness import SHORTEST, Secret, SetUpError
 from modeltest.interface import Request
 from modeltest.testcases.hooks import event_bytes, hook
 from modeltest.transports import Transport
@@ -27,7 +27,6 @@ def settings_of(case: Any) -> dict[str, Any]:
             got = "one that does not fit" if name == "api_key" else repr(given[name])
             text = f"{type(case).__name__}.{name}: expected {expected}, got {got}"
             raise SetUpError(Secret(str(given["api_key"])).redact(text))
-    del given["strict"]  # it is about the report
     given["deadline"] = min(given["deadline"] * deadline_scale(), HOUR)
     return dict(
         new_model=hook(case, "new_model", "base_url", "client"),
@@ -55,24 +54,10 @@ def _are_names(value: object) -> bool:
     )
 
 
-def are_seconds(value: object) -> bool:
-    """Tell whether a value is a number of seconds; True is none."""
+def _are_seconds(value: object) -> bool:
     return isinstance(value, int | float) and value is not True and 0 < value <= HOUR
 
 
-def is_truth(value: object) -> bool:
-    """Tell whether a value is True or False: the text "no" would count as true."""
-    return isinstance(value, bool)
-
-
-TRUTH = "True or False"
-
-
-def _are_abilities(value: object) -> bool:
-    return isinstance(value, Collection) and _are_names(value) and set(value) <= set(Ability)
-
-
-_ABILITIES = ", ".join(f'"{ability}"' for ability in Ability)
 HOUR = 3600
 """Seconds; a check that waited longer for what never comes would count as hanging itself."""
 _SECONDS = "seconds above 0, an hour at most"
@@ -92,19 +77,14 @@ _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: isinstance(value, str) and len(value) >= SHORTEST,
         f"a text of {SHORTEST} characters or more, which the kit can recognise where it goes",
     ),
-    "retries": (
-        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
-        "a number, 0 or more",
-    ),
+    "retries": (lambda value: isinstance(value, int) and value >= 0, "a number, 0 or more"),
     "idle_timeout": (
-        lambda value: value is None or are_seconds(value),
+        lambda value: value is None or _are_seconds(value),
         f"{_SECONDS}, or None",
     ),
     "refused_tool_names": (_are_names, "a tuple of names"),
     "accepted_tool_names": (_are_names, "a tuple of names"),
-    "lacks": (_are_abilities, f"a tuple of {_ABILITIES}"),
-    "deadline": (are_seconds, _SECONDS),
-    "strict": (is_truth, TRUTH),
+    "deadline": (_are_seconds, _SECONDS),
 }
 """Attribute → whether a value fits, and what is expected."""
 

@@ -1,5 +1,6 @@
 """The kit's own threads, and what is known of others: where they stand, and how they end."""
 
+from modeltest.threads.bounded import call_within
 from modeltest.threads.error_text import (
     all_said,
     carried_by,
@@ -12,17 +13,15 @@ from modeltest.threads.error_text import (
     text_of,
     without_tracebacks,
 )
-from modeltest.threads.green import replaced_threads
 from modeltest.threads.kit import KitThread, Worker, copies_came_back, leave_copy, outcome
 from modeltest.threads.others import (
     adapter_threads,
     is_adapter_thread,
-    is_executor_thread,
     is_kit_thread,
     other_threads,
     threads_as_daemons,
 )
-from modeltest.threads.pending import Hang, Pending, call_within
+from modeltest.threads.pending import Hang, Pending
 from modeltest.threads.progress import Progress
 from modeltest.threads.stacks import (
     HTTP_LIBRARIES,
@@ -36,7 +35,7 @@ from modeltest.threads.stacks import (
     stack,
     waits_at,
 )
-from modeltest.threads.unwinding import unwind, waiting, waits
+from modeltest.threads.unwinding import unwind
 
 __all__ = [
     "HTTP_LIBRARIES",
@@ -57,7 +56,6 @@ __all__ = [
     "copies_came_back",
     "ending_of",
     "is_adapter_thread",
-    "is_executor_thread",
     "is_kit_thread",
     "leave_copy",
     "lines_of",
@@ -67,15 +65,12 @@ __all__ = [
     "parts_carried_by",
     "position",
     "raised_at",
-    "replaced_threads",
     "repr_of",
     "shown",
     "stack",
     "text_of",
     "threads_as_daemons",
     "unwind",
-    "waiting",
-    "waits",
     "waits_at",
     "without_tracebacks",
 ]

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from modeltest.text import in_one_line
-from modeltest.threads.pending import call_within
+from modeltest.threads.bounded import call_within
 
 _PATIENCE = 5.0
 """Seconds that a look may take; it takes microseconds."""

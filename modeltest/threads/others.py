@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import concurrent.futures.thread
-import re
 import threading
 import weakref
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 
-from modeltest.clock import Heartbeat
 from modeltest.threads.kit import KitThread
 
 
 def is_kit_thread(thread: threading.Thread) -> bool:
     """Tell whether the kit started `thread`."""
-    return isinstance(thread, KitThread | Heartbeat)
+    return isinstance(thread, KitThread)
 
 
 def is_adapter_thread(thread: threading.Thread) -> bool:
@@ -27,14 +25,6 @@ def adapter_threads() -> tuple[threading.Thread, ...]:
     """Return the live threads that were started while an adapter was tested, not by the kit."""
     with _lock:
         return tuple(thread for thread in _theirs if thread.is_alive())
-
-
-def is_executor_thread(thread: threading.Thread) -> bool:
-    """Tell whether an event loop started `thread`, for its default executor.
-
-    It is the loop's, whoever uses it, and there are only so many.
-    """
-    return re.fullmatch(r"asyncio_\d+", thread.name) is not None
 
 
 def other_threads() -> set[threading.Thread]:

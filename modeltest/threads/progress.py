@@ -6,8 +6,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from modeltest.clock import wait_fairly
-
 
 class Progress:
     """Counts the events one consumer has taken; thread-safe.
@@ -38,12 +36,8 @@ class Progress:
 
     def wait(self, count: int, timeout: float) -> bool:
         """Wait at most `timeout` seconds until so many were taken; return whether they were."""
-
-        def wait(seconds: float) -> bool:
-            with self._changed:
-                return self._changed.wait_for(lambda: self._count >= count, seconds)
-
-        return wait_fairly(wait, timeout)
+        with self._changed:
+            return self._changed.wait_for(lambda: self._count >= count, timeout)
 
     @contextmanager
     def subscribe(self, listener: Callable[[], object]) -> Iterator[None]:

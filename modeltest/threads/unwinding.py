@@ -6,7 +6,7 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 _never = threading.Event()
 """Waited for as a pause: an adapter's tests may stop the clock of the `time` module."""
@@ -51,37 +51,9 @@ def computing(threads: Iterable[threading.Thread]) -> set[threading.Thread]:
     return found
 
 
-def waits(thread: threading.Thread) -> bool | None:
-    """Tell whether a thread waits for something; None if nobody can tell."""
-    return waiting([thread])[thread]
-
-
-def waiting(threads: Collection[threading.Thread]) -> dict[threading.Thread, bool | None]:
-    """Tell of each thread whether it waits for something; None if nobody can tell.
-
-    One that only looks now and then whether something has come waits for it.
-    """
-    before = {thread: _processor_time(thread) for thread in threads if _can_be_read(thread)}
-    told: dict[threading.Thread, bool | None] = dict.fromkeys(threads) | dict.fromkeys(before, True)
-    for _ in range(_LOOKS):
-        if True not in told.values():
-            break
-        _never.wait(_LOOK_INTERVAL)
-        for thread, used in before.items():
-            if _processor_time(thread) - used > _COMPUTED:
-                told[thread] = False
-    return told
-
-
 _LOOKS, _LOOK_INTERVAL = 30, 0.005
-_COMPUTED = 0.004
-"""Seconds of a processor's that a thread uses, in so many looks, only if it computes."""
 _GRACE = 0.2
 """Seconds in which threads that were asked to end may do so."""
-
-
-def _can_be_read(thread: threading.Thread) -> bool:
-    return hasattr(time, "pthread_getcpuclockid") and thread.is_alive()
 
 
 def _processor_time(thread: threading.Thread) -> float:

@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
-from modeltest.clock import deadline
+from modeltest.clock import now
 from modeltest.threads import calling_place
 
 if TYPE_CHECKING:
@@ -185,15 +185,16 @@ class Ledger:
         """Wait until `predicate()` is true, at most `timeout` seconds; return whether it is.
 
         The predicate is asked again whenever a connection changes, and now and then in
-        between for changes that nothing announces. What it raises passes through. The seconds
-        are of fair time.
+        between for changes that nothing announces. What it raises passes through.
         """
-        with self.bell.subscribe() as rings, deadline(timeout) as limit:
+        deadline = now() + timeout
+        with self.bell.subscribe() as rings:
             while not predicate():
-                if limit.over:
+                remaining = deadline - now()
+                if remaining <= 0:
                     return False
                 with suppress(queue.Empty):
-                    rings.get(timeout=min(limit.left, _POLL_INTERVAL))
+                    rings.get(timeout=min(remaining, _POLL_INTERVAL))
         return True
 
     def describe(self) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
@@ -56,6 +55,7 @@ class AnthropicMessages(BlockFormat):
     content_type = "text/event-stream; charset=utf-8"
     named_events = True
     end_marker = "event: message_stop"
+    completes = Role.END
     reasons: ClassVar[Mapping[str, str]] = {
         "end_turn": FinishReason.STOP,
         "max_tokens": FinishReason.LENGTH,
@@ -161,20 +161,13 @@ class AnthropicMessages(BlockFormat):
         older = change_payloads(payloads, Role.FINISH, _output_only)
         return (self.render("usage, output only at the end", older, events),)
 
-    def other_endings(self) -> tuple[Body, ...]:
-        """Return an answer with its reason but no `message_stop`.
-
-        Anthropic documents `message_stop` as the end; some compatible servers leave it out.
-        """
-        payloads, events = self.payloads_of(*TEXT, Finish(FinishReason.STOP))
-        kept = [one for one in payloads if one.role is not Role.END]
-        return (replace(self.render("no message_stop", kept, events), either=True),)
-
     def incomplete_endings(self) -> tuple[Body, ...]:
-        """Return an answer whose end has no reason: `message_stop` without `message_delta`."""
+        """Return an answer with its reason but no `message_stop`, and one without the reason."""
         payloads, _ = self.payloads_of(*TEXT, Finish(FinishReason.STOP))
-        kept = [one for one in payloads if one.role is not Role.FINISH]
-        return (self.render("no message_delta", kept, TEXT),)
+        return tuple(
+            self.render(name, [one for one in payloads if one.role is not role], TEXT)
+            for name, role in (("no message_stop", Role.END), ("no message_delta", Role.FINISH))
+        )
 
     def unknown_events(self) -> Mapping[str, Sequence[Payload]]:
         """Return an event and a delta of unknown type, and a citation."""

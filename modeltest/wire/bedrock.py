@@ -74,7 +74,6 @@ class BedrockConverse(BlockFormat):
     }
     usage_placements = (UsagePlacement.AFTER,)
     usage_counts = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-    close_delimited = False  # AWS answers over HTTP/1.1, and HTTP/2
     tool_names = ToolNameRule("[a-zA-Z0-9_-]+", 64, source="botocore 1.44.8, shape ToolName")
     tool_name_paths = (("toolConfig", "tools", "*", "toolSpec", "name"),)
     tool_choice_paths = (("toolConfig", "toolChoice"),)

@@ -11,10 +11,8 @@ from modeltest.encoding import (
     Framing,
     Role,
     RolePayload,
-    WireError,
     WireFormat,
     change_payloads,
-    sse_event,
     to_json,
 )
 from modeltest.interface import Finish, FinishReason, ToolCallDelta
@@ -33,7 +31,6 @@ class ChatCompletions(WireFormat):
     framing = Framing.SSE
     content_type = "text/event-stream"
     end_marker = "data: [DONE]"
-    may_begin_with_text = True  # compatible servers send no chunk for the role alone
     tool_name_paths = (("tools", "*", "function", "name"),)
     tool_choice_paths = (("tool_choice",),)
     call_name_paths = (("messages", "*", "tool_calls", "*", "function", "name"),)
@@ -102,39 +99,6 @@ class ChatCompletions(WireFormat):
         payloads, events = self.payloads_of(*TEXT, Finish(FinishReason.STOP))
         payloads = change_payloads(payloads, Role.TEXT, _empty_reason)
         return (self.render("an empty reason before the finish", payloads, events),)
-
-    def errors(self) -> tuple[WireError, ...]:
-        """Return every shape in which compatible servers fail under HTTP 200.
-
-        Each alone and followed by the usual marker, which makes nothing whole. From streams
-        recorded in public test suites: vLLM, llama.cpp, FastAPI servers, gateways.
-        """
-        words = "The server had an error while processing your request."
-        error = {"message": words, "type": "server_error", "param": None, "code": 500}
-        named = sse_event(to_json({"message": words}), event="error")
-        shapes: dict[str, tuple[str, str, Payload]] = {
-            "an error object": ("server_error", words, {"error": error}),
-            "an error as text": ("", words, {"error": words}),
-            "an object of kind error": ("", words, {"object": "error", "message": words}),
-            "a detail": ("", words, {"detail": words}),
-            "an event of kind error": ("", words, named),
-        }
-        # A reason without a word of the error; llama.cpp's line, and what a proxy writes into the
-        # stream, which no reader of events sees.
-        hidden: dict[str, tuple[str, str, Payload]] = {
-            "a finish reason error": ("error", "", self.chunk({"content": ""}, "error")),
-            "a line with the field error": ("", words, f"error: {to_json(error)}\n\n".encode()),
-            "a line of JSON that is no event": (
-                "",
-                words,
-                to_json({"error": error}).encode() + b"\n\n",
-            ),
-        }
-        return tuple(
-            WireError(f"{name}{after}", kind, message, (payload, *marker), name in hidden)
-            for name, (kind, message, payload) in (shapes | hidden).items()
-            for after, marker in (("", ()), (", then [DONE]", ("[DONE]",)))
-        )
 
     def misleading_indexes(self) -> tuple[Body, ...]:
         """Return two calls, each whole, whose index is the same, null or missing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
@@ -218,14 +218,10 @@ class Gemini(WireFormat):
         return self.render(f"blocked for {word}", payloads, (finish,))
 
     def turns_without_reason(self) -> tuple[Body, ...]:
-        """Return turns with an empty reason before the last, and with one that is not the last."""
+        """Return a turn whose responses before the last have an empty reason."""
         payloads, events = self.payloads_of(*TEXT, Finish(FinishReason.STOP))
-        empty = change_payloads(payloads, Role.TEXT, _reason(""))
-        bodies = [self.render("an empty reason before the finish", empty, events)]
-        for word in ("STOP", "MAX_TOKENS"):
-            early = change_payloads(payloads, Role.TEXT, _reason(word))
-            bodies.append(self.render(f"{word} beside each text, STOP last", early, events))
-        return tuple(bodies)
+        payloads = change_payloads(payloads, Role.TEXT, _empty_reason)
+        return (self.render("an empty reason before the finish", payloads, events),)
 
     def unknown_events(self) -> Mapping[str, Sequence[Payload]]:
         """Return responses with parts that are no text, and one without candidates."""
@@ -259,11 +255,6 @@ class Gemini(WireFormat):
         return to_json(self.response({"text": "Hello"}, finishReason="STOP"), indent=2).encode()
 
 
-def _reason(word: str) -> Callable[[Any], Payload]:
-    """Return what puts a finish reason beside what a response says."""
-
-    def change(response: Any) -> Payload:
-        (candidate,) = response["candidates"]
-        return {**response, "candidates": [{**candidate, "finishReason": word}]}
-
-    return change
+def _empty_reason(response: Mapping[str, Any]) -> Payload:
+    (candidate,) = response["candidates"]
+    return {**response, "candidates": [{**candidate, "finishReason": ""}]}

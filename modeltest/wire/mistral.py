@@ -14,6 +14,7 @@ from modeltest.encoding import (
     ToolNameRule,
     Unsupported,
     UsagePlacement,
+    WireError,
     change_payloads,
     to_json,
 )
@@ -91,6 +92,11 @@ class MistralChat(ChatCompletions):
                 "arguments as an object", change_payloads(calls, Role.CALL, _as_object), called
             ),
         )
+
+    def errors(self) -> tuple[WireError, ...]:
+        """Return the finish reason "error": all that Mistral says in mid-stream."""
+        chunk = self.chunk({"content": ""}, "error")
+        return (WireError("finish reason error", "error", "", (chunk, "[DONE]")),)
 
     def error_response(self, status: int) -> ErrorResponse:
         """Return Mistral's error object with this HTTP status."""

@@ -51,7 +51,6 @@ class OllamaChat(WireFormat):
     usage_placements = (UsagePlacement.ON,)
     streams_arguments = False
     calls_mean_tool_use = True
-    sdk_gives_call_ids = False  # ollama 0.6.3: ToolCall has no field for it
     tool_names = ToolNameRule(None, None, source="ollama/ollama fb30760 api/types.go")
     tool_choices = frozenset({"auto", "none"})
     tool_name_paths = (("tools", "*", "function", "name"),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from modeltest.encoding import (
@@ -126,9 +125,7 @@ class OpenAIChat(ChatCompletions):
     def _marker_alone(self) -> Body:
         payloads, _ = self.payloads_of(*TEXT, Finish(FinishReason.STOP))
         kept = [one for one in payloads if one.role is not Role.FINISH]
-        body = self.render("[DONE], no finish", kept, (*TEXT, Finish(FinishReason.STOP)))
-        # Compatible servers send it, and the official package swallows the marker.
-        return replace(body, either=True)
+        return self.render("[DONE], no finish", kept, (*TEXT, Finish(FinishReason.STOP)))
 
     def incomplete_endings(self) -> tuple[Body, ...]:
         """Return a body that ends with its usage: neither finish nor `[DONE]`."""
@@ -194,14 +191,27 @@ class OpenAIChat(ChatCompletions):
         }
 
     def errors(self) -> tuple[WireError, ...]:
-        """Return besides OpenRouter's: an error beside a choice whose reason is "error"."""
-        words = "Provider disconnected unexpectedly"
-        lost = {"code": "server_error", "message": words}
-        chunk = {**self.chunk({"content": ""}, "error"), "error": lost}
+        """Return OpenAI's error object, and what compatible servers make of it."""
+        words = "The server had an error while processing your request."
+        whole = {"message": words, "type": "server_error", "param": None, "code": None}
+        numeric = {"message": "Engine is gone", "type": "InternalServerError", "param": None}
+        lost = {"code": "server_error", "message": "Provider disconnected unexpectedly"}
         return (
-            *super().errors(),
-            WireError("an error in a chunk", "server_error", words, (chunk,)),
-            WireError("an error in a chunk, then [DONE]", "server_error", words, (chunk, "[DONE]")),
+            WireError("an error object", "server_error", words, ({"error": whole},)),
+            # vLLM: the code is the status, and the usual marker follows.
+            WireError(
+                "an error object, then [DONE]",
+                "InternalServerError",
+                "Engine is gone",
+                ({"error": {**numeric, "code": 500}}, "[DONE]"),
+            ),
+            # OpenRouter: beside a choice whose finish reason is "error".
+            WireError(
+                "an error in a chunk",
+                "server_error",
+                "Provider disconnected unexpectedly",
+                ({**self.chunk({"content": ""}, "error"), "error": lost}, "[DONE]"),
+            ),
         )
 
     def error_response(self, status: int) -> ErrorResponse:

@@ -111,9 +111,8 @@ class GeminiTurn:
     def _take_candidate(self, candidate: dict[str, Any]) -> Iterator[Event]:
         for part in get_objects(get_object(candidate, "content"), "parts"):
             for event in self._content(part):
-                if self._blocked:
-                    raise StreamProtocolError(f"content of a prompt blocked for {self._reason!r}")
-                self._reason = ""  # the answer goes on, so it was not the last one
+                if self._reason:
+                    raise StreamProtocolError(f"content after finishReason {self._reason!r}")
                 yield event
         self._stop(get_text(candidate, "finishReason"))
 
@@ -140,6 +139,8 @@ class GeminiTurn:
         )
 
     def _stop(self, reason: str) -> None:
+        if reason and self._reason and reason != self._reason:
+            raise StreamProtocolError(f"finishReason {self._reason!r}, then {reason!r}")
         self._reason = reason or self._reason
 
 

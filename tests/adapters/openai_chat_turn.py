@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from modeltest import (
-    APIError,
     Event,
     Finish,
     FinishReason,
@@ -66,12 +65,11 @@ class ChatTurn:
         data = event.data.strip()
         if self.over or not data:
             return
-        # The word alone: `[DONE]x` ends nothing.
-        if data == "[DONE]":
+        if data.startswith("[DONE]"):
             self.over = True
             return
         chunk = decode_object(data)
-        if _is_error(event, chunk):
+        if chunk.get("error") or "error" in (event.type, chunk.get("object")):
             raise api_error(chunk, secret=self._secret)
         # The last total counts: some servers send a running one with every chunk.
         if usage := get_object(chunk, "usage"):
@@ -106,8 +104,6 @@ class ChatTurn:
                 raise StreamProtocolError(f"content after finish_reason {self._reason!r}")
             yield event
         reason = get_text(choice, "finish_reason")
-        if reason == "error":
-            raise APIError(None, "finish_reason 'error'", type="error")
         if reason and self._reason and reason != self._reason:
             raise StreamProtocolError(f"finish_reason {self._reason!r}, then {reason!r}")
         self._reason = reason or self._reason
@@ -160,13 +156,6 @@ class ChatTurn:
         if index is not None:
             self._calls_by_index[index] = call
         return call
-
-
-def _is_error(event: ServerSentEvent, chunk: dict[str, Any]) -> bool:
-    """Tell whether a chunk says that the server failed, in any server's way."""
-    if chunk.get("error") or "error" in (event.type, chunk.get("object")):
-        return True
-    return "detail" in chunk and "choices" not in chunk  # FastAPI's
 
 
 def _usage(usage: dict[str, Any]) -> Usage:

@@ -93,9 +93,6 @@ class SSEDecoder:
             self._data_size += len(value) + 1
         elif name == b"event":
             self._type = value
-        elif name == b"error" or line.startswith(b'{"error"'):
-            # Past the rules: what a failing server, or a proxy, writes without an event.
-            self._type, self._data = b"error", [value if name == b"error" else line]
 
     def _dispatch(self) -> ServerSentEvent | None:
         type_, data = self._type, self._data

@@ -37,14 +37,6 @@ class MakesItUp(AcmeModel):
         yield TextDelta("made up")
 
 
-class GivesUp(AcmeModel):
-    """Gives an event without asking anybody, and then an error."""
-
-    def stream(self, request):
-        yield TextDelta("made up")
-        raise ModelError("no more than that")
-
-
 class SpeaksNoHTTP(AcmeModel):
     """Sends bytes that are no request."""
 
@@ -126,7 +118,7 @@ class TestOtherFramings(unittest.TestCase):
         self.assertIn("empty lines only: a 200 that holds only empty lines was taken", outcome.text)
 
     def test_what_the_framing_has_not_is_not_judged(self):
-        frames = replace(made(GivesUp), wire=BedrockConverse(), event=BedrockConverse().event)
+        frames = replace(made(MakesItUp), wire=BedrockConverse(), event=BedrockConverse().event)
         for name in ("delivery/bounded", "truncation/empty"):
             with self.subTest(name):
                 self.assertIn("every byte belongs to an event", run(BY_NAME[name], frames).text)

@@ -1,6 +1,5 @@
 """What reaches the interpreter instead of the consumer."""
 
-import gc
 import sys
 import threading
 import unittest
@@ -8,15 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from modeltest import Request
-from modeltest.checks import BY_NAME
-from modeltest.delivery import run
-from modeltest.delivery.leaks import Leaks, caught_leaks, collecting_often
-from modeltest.demo.acme import AcmeModel
-from modeltest.harness import Status
+from modeltest.delivery.leaks import Leaks, caught_leaks
 from modeltest.threads import KitThread
-
-from .targets import target
 
 
 class Raising:
@@ -104,52 +96,6 @@ class TestCaughtLeaks(unittest.TestCase):
         self.assertEqual((sys.unraisablehook, threading.excepthook), inside)
         second.__exit__(None, None, None)
         self.assertEqual((sys.unraisablehook, threading.excepthook), before)
-
-
-class Left:
-    """Part of a cycle: only the collector finalizes it."""
-
-    def __init__(self) -> None:
-        self.own = self
-
-    def __del__(self) -> None:
-        raise ResourceWarning("unclosed <socket>")  # as under `-W error::ResourceWarning`
-
-
-class TestGarbageOfOthers(unittest.TestCase):
-    """What somebody left in a cycle before the check began is not the adapter's."""
-
-    CHECKS = "release/unread", "release/many"
-
-    def setUp(self) -> None:
-        gc.disable()  # or it would be collected just before
-        self.addCleanup(gc.enable)
-
-    def test_it_is_not_blamed_on_the_adapter(self) -> None:
-        for name in self.CHECKS:
-            with self.subTest(name):
-                Left()
-                outcome = run(BY_NAME[name], target())
-                self.assertEqual((outcome.status, outcome.text), (Status.PASSED, ""))
-
-    def test_the_adapters_own_is(self) -> None:
-        class Leaving(AcmeModel):
-            def stream(self, request: Request) -> Any:
-                Left()
-                return super().stream(request)
-
-        leaving = target(new_model=lambda base_url, client: Leaving(base_url, client, "key"))
-        for name in self.CHECKS:
-            with self.subTest(name):
-                outcome = run(BY_NAME[name], leaving)
-                self.assertIn("ResourceWarning: unclosed <socket>", outcome.text)
-
-    def test_the_collector_is_left_as_it_was(self) -> None:
-        before = gc.get_threshold()
-        with collecting_often():
-            self.assertTrue(gc.isenabled())
-            self.assertLess(gc.get_threshold(), before)
-        self.assertEqual((gc.isenabled(), gc.get_threshold()), (False, before))
 
 
 class TestTexts(unittest.TestCase):

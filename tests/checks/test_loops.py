@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-import time
 import unittest
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -42,25 +41,6 @@ class Relaying(AsyncParrot):
                 yield event
 
     async def before(self) -> None: ...
-
-
-class TestExecutor(unittest.TestCase):
-    def test_the_threads_of_the_default_executor_are_the_loops(self) -> None:
-        class Threaded(Relaying):
-            async def before(self) -> None:
-                await asyncio.gather(*(asyncio.to_thread(time.sleep, 0.01) for _ in range(5)))
-
-        class Open(Threaded):
-            async def stream(self, request: Request) -> AsyncGenerator[Event, None]:  # type: ignore[override]
-                kept.append(super().stream(request))
-                async for event in kept[-1]:
-                    yield event
-
-        kept: list[Any] = []
-        self.assertEqual(judge(Threaded, "release/nothing-left").text, "")
-        text = judge(Open, "release/break", deadline=0.3).text
-        self.assertIn("the response is still open 0.3 s after", text)
-        self.assertNotIn("asyncio_", text)
 
 
 class TestGoesRound(unittest.TestCase):

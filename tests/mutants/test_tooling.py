@@ -115,7 +115,7 @@ SAYS = {
     tooling.MatchAndDollar: (
         r"\Atools/traps: tool name 'get_weather\\n': sent: 1 request, and the adapter raised "
         r"nothing; expected ConfigError and no request\.\n  request  POST /chat/completions\n"
-        r'           \{.*"name": "get_weather\\n".*\}\n  server   .*\n  client   .*\n  fix      (?s:.*)\Z'
+        r'           \{.*"name": "get_weather\\n".*\}\n  server   .*\n  client   .*\n  fix      .*\Z'
     ),
     tooling.ChecksAfterSending: (
         r"- tool name 'get weather': sent: 1 request, and then the adapter raised ConfigError: "
@@ -153,13 +153,13 @@ SAYS = {
     ),
     tooling.RequiresAny: r"expected 'get_time' in the tool choice, got \"required\"\.\n",
     tooling.DropsTools: "expected 'get_weather' in the request, got no tool",
-    tooling.SendsTwice: r"- tool name 'get_weather': sent in 2 requests; expected exactly one\.\n",
+    tooling.SendsTwice: r"- tool name '_x': sent in 2 requests; expected exactly one\.\n",
     tooling.MirrorsElsewhere: (
-        r"- tool name 'get_weather': sent in 2 requests; expected exactly one\.\n  request  POST /chat/comple"
+        r"- tool name 'a-1': sent in 2 requests; expected exactly one\.\n  request  POST /chat/comple"
         r"tions\n.*\n           POST https://api\.example\.com/\n"
     ),
     tooling.SendsElsewhere: (
-        r"- tool name 'get_weather': sent elsewhere; expected one request to base_url; the adapter raised "
+        r"- tool name 'a-1': sent elsewhere; expected one request to base_url; the adapter raised "
         r"ModelError: modeltest refused to connect to api\.example\.com.*\n"
         r"  request  POST https://api\.example\.com/chat/completions\n.*\n  server   received no req"
     ),
@@ -213,9 +213,9 @@ class TestTooling(unittest.TestCase):
         for name, outcome in failed.items():
             should = name == HISTORY or model is tooling.DropsParameters
             self.assertEqual(outcome.status is Status.WARNED, should)
-            self.assertRegex(outcome.text, r"\n  fix      \S(?s:.*)\Z")
+            self.assertRegex(outcome.text, r"\n  fix      \S.*\Z")
             self.assertFalse(target.secret.is_in(outcome.text), outcome.text)
-            cases = max(1, min(3, outcome.text.count("\n- ")))  # the others are only named
+            cases = max(1, outcome.text.count("\n- "))
             self.assertEqual(outcome.text.count("\n  request  "), cases, outcome.text)
         return text
 
@@ -234,18 +234,14 @@ class TestTooling(unittest.TestCase):
 
     def test_every_failing_case_is_told_with_its_request(self):
         text = self.judge(tooling.ChecksNothing, MUTANTS[tooling.ChecksNothing])
-        for trap in WIRE.tool_names.traps[:3]:
+        for trap in WIRE.tool_names.traps:
             self.assertIn(f"\n- tool name {trap!a}: sent: 1 request, ", text)
-        named = " ".join(text.split())
-        for trap in WIRE.tool_names.traps[3:]:
-            self.assertIn(f"tool name {trap!a}", named)
 
 
 def _test(model, expected):
     def test(self):
         text = self.judge(model, expected)
-        told = f"{text}\n{' '.join(text.split())}"  # long lines are broken
-        self.assertRegex(told, SAYS.get(model, "^"))
+        self.assertRegex(text, SAYS.get(model, "^"))
         unseen = model in SEEN_WITH_THE_WIRE_ALONE
         if model not in RIGHT_WITH_THE_WIRE_ALONE:
             self.judge(model, set() if unseen else expected, wire=None)

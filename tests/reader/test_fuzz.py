@@ -193,7 +193,7 @@ class TestTryBodies(unittest.TestCase):
             fuzz.try_bodies(EVENTS, expect)
 
     def test_without_hypothesis(self) -> None:
-        with without_hypothesis():
+        with without_hypothesis(), self.assertWarnsRegex(UserWarning, "Hypothesis is not inst"):
             tried = self.bodies(20)
         self.assertEqual(tried, list(fuzz.seeded_bodies(EVENTS, 20)))
 

@@ -39,7 +39,6 @@ OTHERS = """
 
     import modeltest.testcases.adapter
     from modeltest.demo.naive import NaiveModel
-    from modeltest.testcases.preflight import SET_UP
 
 
     class TestNaive(TestAcme):
@@ -51,14 +50,10 @@ OTHERS = """
 
     class TestFault(TestNaive):
         def setUp(self):
-            run_it = modeltest.testcases.adapter.run
-
             def run(check, target):
-                if check is SET_UP:
-                    return run_it(check, target)
                 raise RuntimeError("the kit's own")
 
-            self.addCleanup(setattr, modeltest.testcases.adapter, "run", run_it)
+            self.addCleanup(setattr, modeltest.testcases.adapter, "run", modeltest.testcases.adapter.run)
             modeltest.testcases.adapter.run = run
 
 
@@ -126,8 +121,7 @@ class TestUnittest(FileTest):
         self.write("test_acme.py", text)
         done = python("-m", "unittest", "-k", "truncated_is", cwd=self.directory)
         self.assertEqual(done.returncode, 1, done.stdout)
-        self.assertIn("FAILED (failures=1)", done.stdout)
-        self.assertIn("truncation/clean: unexpected success: the check holds, ", done.stdout)
+        self.assertIn("unexpected successes=1", done.stdout)
 
     def test_in_any_order_of_hashes(self) -> None:
         self.write("test_acme.py", BY_NAME)

@@ -81,7 +81,7 @@ EXPECTED: tuple[dict[str, str], ...] = (
         "RaisesNastyModelError": r"a NastyModelError whose str\(\) raises KeyError; expected a",
         "RaisesNastyTypeError": r"a NastyTypeError whose str\(\) raises KeyError; expected a text",
         "RaisesVeryNasty": r"the adapter raised a VeryNasty whose str\(\) raises SystemExit",
-        "RaisesHuge": rf"{NO_MODEL_ERROR}ValueError: (?:x ?){{300}}… \(5000000 characters\); {NO_STR}",
+        "RaisesHuge": rf"{NO_MODEL_ERROR}ValueError: x{{300}}… \(5000000 characters\); {NO_STR}",
         "RaisesCycle": rf"{NO_MODEL_ERROR}ValueError: one; {NO_STR}",
         "RaisesGroup": rf"{NO_MODEL_ERROR}ExceptionGroup: several \(2 sub-exceptions\); {NO_STR}",
         "RaisesNewBase": rf"{NO_MODEL_ERROR}NewBase: base; {NO_STR}",
@@ -162,9 +162,7 @@ class TestFooling(unittest.TestCase):
             with self.subTest(name):
                 texts = [text for _, ended, text in self.ran[name].tests if ended == "failed"]
                 texts += [text for _, ended, text in self.ran[name].tests if ended == "error"]
-                # A long line is broken at spaces, and inside of what is longer still.
-                said = [re.sub(r"\n {11}", " ", text) for text in texts]
-                self.assertTrue(any(re.search(says, text) for text in said), texts)
+                self.assertTrue(any(re.search(says, text) for text in texts), texts)
 
     def test_nothing_of_it_is_taken_for_a_fault_of_the_kit(self) -> None:
         for name, (tests, *_) in self.ran.items():

@@ -1,4 +1,3 @@
-import asyncio
 import concurrent.futures
 import ctypes
 import subprocess
@@ -11,12 +10,7 @@ from unittest import mock
 
 from modeltest.threads import unwinding
 from modeltest.threads.kit import KitThread
-from modeltest.threads.others import (
-    is_executor_thread,
-    is_kit_thread,
-    other_threads,
-    threads_as_daemons,
-)
+from modeltest.threads.others import is_kit_thread, other_threads, threads_as_daemons
 from modeltest.threads.unwinding import unwind
 from tests.consumer.models import PATIENCE
 
@@ -35,13 +29,6 @@ class TestWhoseThreads(unittest.TestCase):
         gate.set()
         for thread in ours, theirs:
             thread.join()
-
-    def test_a_default_executor_is_the_loops(self):
-        async def look():
-            return is_executor_thread(await asyncio.to_thread(threading.current_thread))
-
-        self.assertTrue(asyncio.run(look()))
-        self.assertFalse(is_executor_thread(threading.Thread(name="asyncio-pump")))
 
     def test_a_kit_thread_hands_its_arguments_over(self):
         got = []

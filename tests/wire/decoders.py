@@ -272,7 +272,7 @@ class GeminiDecoder(Decoder):
     def __init__(self) -> None:
         super().__init__()
         self.calls = 0
-        self.blocked = self.went_on = False
+        self.blocked = False
 
     def unframe(self, body: bytes) -> Iterator[Any]:
         if body.lstrip().startswith(b"["):
@@ -280,11 +280,6 @@ class GeminiDecoder(Decoder):
             return
         for _, data in unframe.sse(body):
             yield loads(data)
-
-    def complete(self) -> bool:
-        if self.went_on and self.reason is None:
-            raise Malformed("content after the finish, and no other finish")
-        return super().complete()
 
     def meaning(self, word: str) -> str:
         if self.blocked:
@@ -298,9 +293,6 @@ class GeminiDecoder(Decoder):
             self.blocked, self.reason = True, feedback["blockReason"]
         for candidate in response.get("candidates", ()):
             for part in candidate["content"]["parts"]:
-                if part != {"text": ""} and not self.blocked:
-                    self.went_on |= self.reason is not None
-                    self.reason = None  # it goes on, so that was not the last reason
                 self.take_part(part)
             self.reason = candidate.get("finishReason") or self.reason
         if counts := response.get("usageMetadata"):
